@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::connection::LONG_WAIT;
-use crate::job::{BUSY, GIVEN_BACK};
+use crate::job::{BUSY, GIVEN_BACK, OBJECT_TURN};
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +71,7 @@ impl LastAttempt {
         let Some(failure) = &self.last_failure else { return true };
         let mut silent = CONNECT_TIMES_OF_SILENT_HOSTS.iter();
         let connect_time = match silent.find(|(part, _)| failure.contains(part)) {
-            _ if self.waits_for_turn() => LONG_WAIT + CONNECT_TIME,
+            _ if self.waits_for_turn() => 2 * OBJECT_TURN,
             Some((_, time)) => *time,
             None => CONNECT_TIME,
         };
@@ -94,8 +93,8 @@ mod tests {
         for (status, failure, running_ms, expected) in [
             ("pending", None, 0, JobState::Waiting),
             ("running", None, 0, JobState::Running),
-            ("running", Some(BUSY), 5000, JobState::Waiting),
-            ("running", Some(BUSY), 7000, JobState::Running),
+            ("running", Some(BUSY), 20, JobState::Waiting),
+            ("running", Some(BUSY), 500, JobState::Running),
             ("running", refused, 500, JobState::Retrying),
             ("running", refused, 5000, JobState::Running),
             // As long as the engine can wait for a connection, and between two attempts.

@@ -27,6 +27,9 @@ const POLL: Duration = Duration::from_secs(10);
 const TRANSFER: Duration = Duration::from_secs(120);
 /// Times between attempts to reach the engine.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
+/// Least time between two submissions. The engine sends jobs that come together over one new connection, and only the first of them
+/// would be done there ([`crate::connection`]).
+const SPACING: Duration = Duration::from_millis(10);
 /// How often a job is submitted that a worker could not do: the next worker may be able to.
 const ATTEMPTS: u32 = 3;
 
@@ -44,6 +47,8 @@ pub struct Client {
     submitted: Arc<Mutex<BTreeSet<String>>>,
     /// Held for reading while a job is submitted, so that none is missed when all are cancelled. True after that.
     submitting: Arc<RwLock<bool>>,
+    /// When a job may be submitted next.
+    next_submission: tokio::sync::Mutex<tokio::time::Instant>,
 }
 
 /// The end of one attempt.
@@ -113,6 +118,7 @@ impl Client {
             patience,
             submitted: Arc::default(),
             submitting: Arc::default(),
+            next_submission: tokio::time::Instant::now().into(),
         })
     }
 
@@ -183,6 +189,11 @@ impl Client {
             Ok(ingress) => ingress,
             Err(attempt) => return Ok(attempt),
         };
+        {
+            let mut next = self.next_submission.lock().await;
+            tokio::time::sleep_until(*next).await;
+            *next = tokio::time::Instant::now() + SPACING;
+        }
         let id = match self.submit(ingress, object, key, request).await {
             Ok(id) => id,
             Err(attempt) => return Ok(attempt),

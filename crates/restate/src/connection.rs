@@ -3,10 +3,9 @@
 use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::server::conn::http2;
@@ -21,80 +20,58 @@ use tokio::sync::watch;
 
 /// Time between two signs of life, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// Streams of a connection: one for a job that runs, and one for a job that waits for its turn. If both are taken, the engine opens
-/// another connection, which may reach another worker.
-const STREAMS: u32 = 2;
-/// Time that a job of an object waits for its turn if others may be waiting for its stream: the engine sends all that it has over a
-/// connection before it knows the number of streams.
-const SHORT_WAIT: Duration = Duration::from_millis(50);
-/// Time that it waits otherwise. While it does, the engine has to use other connections for other jobs.
-pub(crate) const LONG_WAIT: Duration = Duration::from_secs(5);
-/// No job was refused on a connection for this long if none is waiting for its stream.
-const QUIET: Duration = Duration::from_secs(1);
+/// After this time, a job is long: nothing else is sent over its connection.
+const LONG_JOB: Duration = Duration::from_millis(300);
 
 /// What is known of the jobs of a connection.
 ///
-/// The engine knows only one address for all workers, and a load balancer there gives each connection to a worker. It sends a job
-/// that was refused again over any connection with a free stream. So that jobs reach workers with a free turn, a full worker
-/// fills the streams of a connection over which a job runs, and ends one over which none runs. It does not end the first kind:
-/// the engine cuts a connection that is ending as soon as it has another job for it, also if a job runs over it (1.7).
+/// The engine knows only one address for all workers, and a load balancer there gives each connection to a worker. It sends a
+/// job, also one that was refused, over any connection that has a stream for it, and opens another one if there is none. So that
+/// jobs reach the workers with a free turn,
+/// - a connection has one stream, so that no job is sent to a worker because another one runs there;
+/// - a connection with a long job is told to end after it. The engine sends all jobs that it has over a new connection before it
+///   knows the number of streams; those behind the first one would wait for its end. Now they fail at once and are sent again;
+/// - a connection over which a job was refused ends, because its worker is full.
+///
+/// With a second stream, the end of a connection would do harm: the engine (1.7) cuts a connection that is ending, and the job
+/// that runs over it, if it finds a stream for another job there.
 pub(crate) struct ConnectionJobs {
-    /// Streams, also those of messages to limits.
-    streams: watch::Sender<usize>,
-    /// Jobs that have a turn.
-    running: AtomicUsize,
-    /// When it was opened, or when a job was last refused.
-    last_refusal: Mutex<Instant>,
+    open_streams: watch::Sender<usize>,
     refused: watch::Sender<bool>,
 }
 
 impl ConnectionJobs {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            streams: watch::Sender::new(0),
-            running: AtomicUsize::new(0),
-            last_refusal: Mutex::new(Instant::now()),
-            refused: watch::Sender::new(false),
-        })
+        Arc::new(Self { open_streams: watch::Sender::new(0), refused: watch::Sender::new(false) })
     }
 
-    /// How long a job of an object waits for its turn.
-    pub(crate) fn patience(&self) -> Duration {
-        let last_refusal = *self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_used = self.running.load(Ordering::SeqCst) > 0;
-        if is_used && last_refusal.elapsed() > QUIET { LONG_WAIT } else { SHORT_WAIT }
-    }
-
+    /// A job found no free turn.
     pub(crate) fn refuse(&self) {
-        *self.last_refusal.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.refused.send_replace(true);
     }
 
-    /// Counts a job that has its turn until the result is dropped.
-    pub(crate) fn begin(self: &Arc<Self>) -> RunningJob {
-        self.running.fetch_add(1, Ordering::SeqCst);
-        RunningJob(self.clone())
-    }
-
-    fn begin_stream(self: &Arc<Self>) -> OpenStream {
-        self.streams.send_modify(|streams| *streams += 1);
+    fn open_stream(self: &Arc<Self>) -> OpenStream {
+        self.open_streams.send_modify(|streams| *streams += 1);
         OpenStream(self.clone())
     }
 
     /// Returns when no stream is open any more after a job was refused.
     async fn idle_after_refusal(&self) {
-        let (mut refused, mut streams) = (self.refused.subscribe(), self.streams.subscribe());
+        let (mut refused, mut streams) = (self.refused.subscribe(), self.open_streams.subscribe());
         // Both senders live as long as this.
         let _ = refused.wait_for(|refused| *refused).await;
         let _ = streams.wait_for(|streams| *streams == 0).await;
     }
-}
 
-pub(crate) struct RunningJob(Arc<ConnectionJobs>);
-
-impl Drop for RunningJob {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    /// Returns when a stream has been open for [`LONG_JOB`].
+    async fn has_long_job(&self) {
+        let mut streams = self.open_streams.subscribe();
+        loop {
+            let _ = streams.wait_for(|streams| *streams > 0).await;
+            if tokio::time::timeout(LONG_JOB, streams.wait_for(|streams| *streams == 0)).await.is_err() {
+                return;
+            }
+        }
     }
 }
 
@@ -102,7 +79,7 @@ struct OpenStream(Arc<ConnectionJobs>);
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.streams.send_modify(|streams| *streams -= 1);
+        self.0.open_streams.send_modify(|streams| *streams -= 1);
     }
 }
 
@@ -116,12 +93,18 @@ pub(crate) async fn serve(stream: TcpStream, endpoint: Endpoint, jobs: Arc<Conne
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
-        .max_concurrent_streams(STREAMS)
+        .max_concurrent_streams(1)
         .serve_connection(TokioIo::new(stream), endpoint);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = async { tokio::select! { () = end.cancelled() => {}, () = jobs.idle_after_refusal() => {} } } => {
+        () = async {
+            tokio::select! {
+                () = end.cancelled() => {}
+                () = jobs.idle_after_refusal() => {}
+                () = jobs.has_long_job() => {}
+            }
+        } => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -143,7 +126,7 @@ impl Service<Request<Incoming>> for CountedEndpoint {
     type Future = Ready<Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let stream = self.jobs.begin_stream();
+        let stream = self.jobs.open_stream();
         let Ok(response) = self.endpoint.call(request).into_inner();
         ready(Ok(response.map(|body| CountedBody { body: Box::pin(body), _stream: stream })))
     }

@@ -1,5 +1,7 @@
 //! What a client and a worker agree on.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,6 +12,8 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 pub(crate) const BUSY: &str = "all turns of this worker are taken";
 /// What a worker says that gives a job back.
 pub(crate) const GIVEN_BACK: &str = "a worker gave the job back, because it ends or another process works on it";
+/// Time that a job of an object waits for its turn; then the engine sends it again, perhaps to another worker.
+pub(crate) const OBJECT_TURN: Duration = Duration::from_millis(50);
 
 /// The answer to a job. That a worker could not do it is an answer, too: the engine would repeat an error without end, and
 /// hide its reason.

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::address::EngineAddress;
 use crate::connection::{self, ConnectionJobs};
-use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
 use crate::limits::{limits_service, limits_service_name};
 use crate::registration::{Registration, RegistrationError};
 
@@ -27,7 +27,7 @@ use crate::registration::{Registration, RegistrationError};
 /// nothing, so this is the limit of a whole job, and of the time that it waits for its turn.
 const JOB_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time between two attempts of the engine to reach a worker.
-const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+const RETRY_INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 /// The engine would pause a job after 70 attempts; a client that still waits for it ends it instead.
 const RETRY_ATTEMPTS: u64 = 1_000_000;
 /// Time for the answers of the last jobs after SIGTERM.
@@ -223,8 +223,8 @@ impl restate_sdk::service::Service for Dispatcher {
                 context.end();
                 return Ok(());
             }
-            // A job of an object waits for answers of the shared limits, whose messages come over the same connections.
-            let limit = if job.has_object { connection.patience() } else { JOB_LIMIT };
+            // A job of an object is sent again, perhaps to a worker that is free.
+            let limit = if job.has_object { OBJECT_TURN } else { JOB_LIMIT };
             let turn = tokio::time::timeout(limit, turns.acquire()).await;
             let Ok(turn) = turn else {
                 context.handle_handler_result::<Vec<u8>>(Err(HandlerError::from(BUSY)));
@@ -234,18 +234,15 @@ impl restate_sdk::service::Service for Dispatcher {
             };
             let result: HandlerResult<Vec<u8>> = match turn {
                 Err(_) => Err(given_back()),
-                Ok(_turn) => {
-                    let _running = connection.begin();
-                    match give_up_after_lost_attempts(&context, job.max_lost_attempts).await {
-                        Err(error) => Err(error),
-                        Ok(Some(why)) => Ok(to_bytes(&Answer::Refused(why))),
-                        Ok(None) => match (job.work)(input).await {
-                            Ok(json) => Ok(answer(Ok(json))),
-                            Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
-                            Err(NoAnswer::GivenBack) => Err(given_back()),
-                        },
-                    }
-                }
+                Ok(_turn) => match give_up_after_lost_attempts(&context, job.max_lost_attempts).await {
+                    Err(error) => Err(error),
+                    Ok(Some(why)) => Ok(to_bytes(&Answer::Refused(why))),
+                    Ok(None) => match (job.work)(input).await {
+                        Ok(json) => Ok(answer(Ok(json))),
+                        Err(NoAnswer::Failed(what)) => Ok(answer(Err(what))),
+                        Err(NoAnswer::GivenBack) => Err(given_back()),
+                    },
+                },
             };
             context.handle_handler_result(result);
             context.end();

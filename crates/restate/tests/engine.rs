@@ -373,7 +373,7 @@ fn jobs_of_an_object_run_one_after_the_other_and_one_that_is_given_back_goes_to_
 }
 
 /// A load balancer gives connections to workers, and the engine sends a job that was refused again over one that it has. So a full
-/// worker fills the connection over which a job runs, and ends the others.
+/// worker takes no other job over the connection of one that runs, and ends the others.
 #[test]
 fn jobs_that_a_full_worker_refuses_come_over_new_connections() {
     const JOBS: usize = 4;
@@ -411,6 +411,41 @@ fn jobs_that_a_full_worker_refuses_come_over_new_connections() {
         assert_eq!([a, b, c, d].map(|answer| answer.unwrap().get().to_owned()), ["1"; JOBS]);
     });
     assert_eq!(begun.load(Ordering::SeqCst), JOBS);
+}
+
+#[test]
+fn a_job_at_a_worker_that_ends_goes_on_while_another_worker_gets_new_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let addresses = [free_address(), free_address()];
+    let (balancer, _) = limits::balance(addresses.clone());
+    let (begun, gate) = (Arc::new(AtomicUsize::new(0)), Cancel::new());
+    let (own_begun, own_gate) = (begun.clone(), gate.clone());
+    let slow = job_of_object(Arc::new(move |_| {
+        own_begun.fetch_add(1, Ordering::SeqCst);
+        let gate = own_gate.clone();
+        Box::pin(async move {
+            gate.cancelled().await;
+            Ok("1".to_owned())
+        })
+    }));
+    let quick = job_of_object(Arc::new(|_| Box::pin(async { Ok("2".to_owned()) })));
+    let first = RunningWorker::start_with(&server, &addresses[0], Some(balancer.clone()), slow);
+    let client = connect(&server, "1", 100);
+    block_on("all jobs have an answer", async {
+        let later = async {
+            wait_until_async("the first worker has a job", || begun.load(Ordering::SeqCst) == 1).await;
+            let _second = RunningWorker::start_with(&server, &addresses[1], Some(balancer.clone()), quick);
+            first.cancel.cancel();
+            for name in ["b", "c", "d"] {
+                assert_eq!(client.call(Some(name), name, b"").await.unwrap().get(), "2");
+            }
+            gate.cancel();
+        };
+        let (answer, ()) = tokio::join!(client.call(Some("a"), "a", b""), later);
+        assert_eq!(answer.unwrap().get(), "1");
+    });
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
 }
 
 #[test]
