@@ -149,10 +149,10 @@ fn fail_to_count(bench: &mut Bench, servers: usize) {
     let output = bench.write("failing/output", COUNT_FAILURE);
     let script = format!(
         "#!/bin/sh\nset -u\nfor arg in \"$@\"; do\n  [ \"$arg\" = tlc2.tool.distributed.TLCServer ] || continue\n  \
-         echo >>{starts}\n  [ \"$(wc -l <{starts})\" -gt {servers} ] || exec cat {output}\ndone\nexec {real} \"$@\"\n",
+         echo >>{starts}\n  [ \"$(wc -l <{starts})\" -gt {servers} ] || exec cat {output}\ndone\nexec {real}/bin/java \"$@\"\n",
         starts = bench.path("starts").display(),
         output = output.display(),
-        real = format!("{}/bin/java", bench.variable("JAVA_HOME")),
+        real = bench.variable("JAVA_HOME"),
     );
     bench.write("failing/bin/java", script);
     std::fs::set_permissions(&java, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

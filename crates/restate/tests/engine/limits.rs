@@ -151,7 +151,7 @@ fn a_hundred_callers_keep_to_a_rate_while_a_worker_and_the_server_are_killed() {
 #[test]
 #[ignore = "measures; nothing else should run on the machine"]
 fn admissions_of_one_key() {
-    const REQUESTS: usize = 1280;
+    const REQUESTS: u32 = 1280;
     let folder = tempfile::tempdir().unwrap();
     let server = RestateServer::start(folder.path());
     let _worker = worker(&server, "127.0.0.1:0", None);
@@ -177,7 +177,7 @@ fn admissions_of_one_key() {
             }
             client.flush().await;
         });
-        println!("{count} callers: {:.0} admissions per second", REQUESTS as f64 / began.elapsed().as_secs_f64());
+        println!("{count} callers: {:.0} admissions per second", f64::from(REQUESTS) / began.elapsed().as_secs_f64());
     }
 }
 
