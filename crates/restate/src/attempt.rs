@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::job::{BUSY, GIVEN_BACK, OBJECT_TURN};
+use crate::job::{GIVEN_BACK, OBJECT_TURN, found_no_turn};
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ impl LastAttempt {
     }
 
     fn waits_for_turn(&self) -> bool {
-        self.last_failure.as_ref().is_some_and(|why| why.contains(BUSY) || why.contains(GIVEN_BACK))
+        self.last_failure.as_ref().is_some_and(|why| found_no_turn(why) || why.contains(GIVEN_BACK))
     }
 
     /// Estimated by its length, because the engine does not say whether an attempt has reached a worker, or a free place there.
@@ -83,12 +83,16 @@ impl LastAttempt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::BUSY;
 
     #[test]
     fn the_state_of_a_job_follows_from_its_last_attempt() {
         let refused = Some("h2 pool connection error: Connection refused (os error 111)");
         let silent = Some("h2 pool connection error: connect timeout");
         let mute = Some("h2 pool connection error: stream closed because of a broken pipe");
+        let behind = "h2 pool connection error: connection error received: not a result of an error";
+        let before_settings = "h2 pool connection error: stream error received: refused stream before processing any \
+                               application logic";
         let killed = Some("unexpected error while reading the response body: stream closed because of a broken pipe");
         for (status, failure, running_ms, expected) in [
             ("pending", None, 0, JobState::Waiting),
@@ -107,6 +111,8 @@ mod tests {
             ("running", killed, 500, JobState::Retrying),
             ("running", killed, 5000, JobState::Running),
             ("backing-off", Some(BUSY), 0, JobState::Waiting),
+            ("backing-off", Some(behind), 0, JobState::Waiting),
+            ("backing-off", Some(before_settings), 0, JobState::Waiting),
             ("backing-off", Some(GIVEN_BACK), 0, JobState::Waiting),
             ("backing-off", refused, 0, JobState::Retrying),
             ("paused", refused, 0, JobState::Retrying),

@@ -13,7 +13,7 @@ use tokio::sync::{OnceCell, RwLock};
 use crate::address::{EngineAddress, QUICK, Reply, SendError, send};
 use crate::attempt::{ATTEMPT_COLUMNS, JobState, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, not_restate, query_tables, read_rows};
-use crate::job::{Answer, BUSY, MAX_MESSAGE_BYTES, service_name};
+use crate::job::{Answer, MAX_MESSAGE_BYTES, found_no_turn, service_name};
 use crate::jobs::first_line;
 use crate::patience::{CallError, Patience};
 
@@ -326,7 +326,7 @@ impl Client {
                 Progress::Obstacle("the job waits for its turn, and no worker has a job of its kind".to_owned())
             }
             (JobState::Waiting, None) => Progress::Waiting,
-            (JobState::Waiting, Some(failure)) if failure.contains(BUSY) && !self.runs_none().await => {
+            (JobState::Waiting, Some(failure)) if found_no_turn(failure) && !self.runs_none().await => {
                 Progress::Waiting
             }
             (_, failure) => {

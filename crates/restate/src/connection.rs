@@ -1,10 +1,11 @@
-//! A connection that the engine opens to a worker, and what a full worker does with it.
+//! A connection that the engine opens to a worker.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready};
+use std::future::{Ready, ready as done};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -15,34 +16,46 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use restate_sdk::endpoint::{Endpoint, ResponseBody};
 use restate_sdk::hyper::HyperEndpoint;
 use tlaforge_process::Cancel;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Sleep;
 
 /// Time between two signs of life, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// After this time, a job is long: nothing else is sent over its connection.
 const LONG_JOB: Duration = Duration::from_millis(300);
 
+/// Time for the engine to close its side, after ours was closed.
+const LINGER: Duration = Duration::from_secs(10);
+
 /// What is known of the jobs of a connection.
 ///
 /// The engine knows only one address for all workers, and a load balancer there gives each connection to a worker. It sends a
-/// job, also one that was refused, over any connection that has a stream for it, and opens another one if there is none. So that
+/// job, also one that was refused, over a connection that has a stream for it, and opens another one if few are free. So that
 /// jobs reach the workers with a free turn,
 /// - a connection has one stream, so that no job is sent to a worker because another one runs there;
-/// - a connection with a long job is told to end after it. The engine sends all jobs that it has over a new connection before it
-///   knows the number of streams; those behind the first one would wait for its end. Now they fail at once and are sent again;
+/// - a connection with a long job is told to end after it. The engine sends jobs over a new connection before it knows the number
+///   of streams, and some of them would wait behind the first one to its end. Now they fail at once and are sent again;
 /// - a connection over which a job was refused ends, because its worker is full.
 ///
 /// With a second stream, the end of a connection would do harm: the engine (1.7) cuts a connection that is ending, and the job
 /// that runs over it, if it finds a stream for another job there.
 pub(crate) struct ConnectionJobs {
-    open_streams: watch::Sender<usize>,
+    streams: watch::Sender<Streams>,
     refused: watch::Sender<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Streams {
+    open: usize,
+    /// How many were opened so far.
+    opened: u64,
 }
 
 impl ConnectionJobs {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { open_streams: watch::Sender::new(0), refused: watch::Sender::new(false) })
+        Arc::new(Self { streams: watch::Sender::new(Streams::default()), refused: watch::Sender::new(false) })
     }
 
     /// A job found no free turn.
@@ -51,24 +64,28 @@ impl ConnectionJobs {
     }
 
     fn open_stream(self: &Arc<Self>) -> OpenStream {
-        self.open_streams.send_modify(|streams| *streams += 1);
+        self.streams.send_modify(|streams| {
+            streams.open += 1;
+            streams.opened += 1;
+        });
         OpenStream(self.clone())
     }
 
     /// Returns when no stream is open any more after a job was refused.
     async fn idle_after_refusal(&self) {
-        let (mut refused, mut streams) = (self.refused.subscribe(), self.open_streams.subscribe());
+        let (mut refused, mut streams) = (self.refused.subscribe(), self.streams.subscribe());
         // Both senders live as long as this.
         let _ = refused.wait_for(|refused| *refused).await;
-        let _ = streams.wait_for(|streams| *streams == 0).await;
+        let _ = streams.wait_for(|streams| streams.open == 0).await;
     }
 
     /// Returns when a stream has been open for [`LONG_JOB`].
     async fn has_long_job(&self) {
-        let mut streams = self.open_streams.subscribe();
+        let mut streams = self.streams.subscribe();
         loop {
-            let _ = streams.wait_for(|streams| *streams > 0).await;
-            if tokio::time::timeout(LONG_JOB, streams.wait_for(|streams| *streams == 0)).await.is_err() {
+            let last = streams.wait_for(|streams| streams.open > 0).await.map_or(0, |streams| streams.opened);
+            let ended = streams.wait_for(|streams| streams.open == 0 || streams.opened != last);
+            if tokio::time::timeout(LONG_JOB, ended).await.is_err() {
                 return;
             }
         }
@@ -79,14 +96,15 @@ struct OpenStream(Arc<ConnectionJobs>);
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.open_streams.send_modify(|streams| *streams -= 1);
+        self.0.streams.send_modify(|streams| streams.open -= 1);
     }
 }
 
-/// Serves a connection to its end. From `end` on it takes no further jobs.
+/// Serves a connection to its end. `end` tells it to end.
 pub(crate) async fn serve(stream: TcpStream, endpoint: Endpoint, jobs: Arc<ConnectionJobs>, end: Cancel) {
     // Otherwise an answer of several small frames waits 40 ms for an acknowledgement. An error is harmless.
     let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(LingeringStream { stream, linger: None });
     let endpoint = CountedEndpoint { endpoint: HyperEndpoint::new(endpoint), jobs: jobs.clone() };
     let connection = http2::Builder::new(TokioExecutor::new())
         // A connection that was cut ends, and its jobs with it: the engine has sent them to another worker.
@@ -94,7 +112,7 @@ pub(crate) async fn serve(stream: TcpStream, endpoint: Endpoint, jobs: Arc<Conne
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
         .max_concurrent_streams(1)
-        .serve_connection(TokioIo::new(stream), endpoint);
+        .serve_connection(stream, endpoint);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -114,6 +132,59 @@ pub(crate) async fn serve(stream: TcpStream, endpoint: Endpoint, jobs: Arc<Conne
     }
 }
 
+/// A stream whose shutdown waits until the other side has closed it, too. If it were closed while data arrive, the system would
+/// throw away the part of the last answer that is not sent yet.
+struct LingeringStream {
+    stream: TcpStream,
+    /// Since the shutdown.
+    linger: Option<Pin<Box<Sleep>>>,
+}
+
+impl AsyncRead for LingeringStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for LingeringStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.linger.is_none() {
+            ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+            self.linger = Some(Box::pin(tokio::time::sleep(LINGER)));
+        }
+        let mut bytes = [0; 4096];
+        loop {
+            let mut unread = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut unread) {
+                Poll::Ready(Ok(())) if !unread.filled().is_empty() => {}
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => break,
+            }
+        }
+        self.linger.as_mut().map_or(Poll::Ready(()), |linger| linger.as_mut().poll(cx)).map(Ok)
+    }
+}
+
 /// Counts the streams of a connection.
 struct CountedEndpoint {
     endpoint: HyperEndpoint,
@@ -128,7 +199,7 @@ impl Service<Request<Incoming>> for CountedEndpoint {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let stream = self.jobs.open_stream();
         let Ok(response) = self.endpoint.call(request).into_inner();
-        ready(Ok(response.map(|body| CountedBody { body: Box::pin(body), _stream: stream })))
+        done(Ok(response.map(|body| CountedBody { body: Box::pin(body), _stream: stream })))
     }
 }
 

@@ -10,6 +10,13 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
 /// What a worker says that has no turn for a job. It is not a failure: the job waits.
 pub(crate) const BUSY: &str = "all turns of this worker are taken";
+/// Parts of the failure of an attempt that found no free turn: the worker has none, or the engine (1.7) had sent the job over a new
+/// connection behind another one ([`crate::connection`]).
+pub(crate) const NO_TURN: [&str; 3] = [
+    BUSY,
+    "stream error received: refused stream before processing any application logic",
+    "connection error received: not a result of an error",
+];
 /// What a worker says that gives a job back.
 pub(crate) const GIVEN_BACK: &str = "a worker gave the job back, because it ends or another process works on it";
 /// Time that a job of an object waits for its turn; then the engine sends it again, perhaps to another worker.
@@ -36,4 +43,9 @@ pub(crate) fn service_name(program: &str, version: &str, job: Option<&str>) -> S
         Some(job) => format!("{program}-{job}-{version}"),
         None => format!("{program}-{version}"),
     }
+}
+
+/// Whether an attempt found no free turn, which is not a failure: the job waits.
+pub(crate) fn found_no_turn(failure: &str) -> bool {
+    NO_TURN.iter().any(|part| failure.contains(part))
 }

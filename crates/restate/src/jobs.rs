@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use crate::address::{EngineAddress, QUICK, send};
 use crate::attempt::{ATTEMPT_COLUMNS, JobState, LastAttempt};
 use crate::engine::{NoIngress, find_ingress, read_rows};
-use crate::job::{Answer, BUSY};
+use crate::job::{Answer, NO_TURN, found_no_turn};
 
 /// Length of a reason in characters.
 const MAX_REASON: usize = 200;
@@ -100,7 +100,7 @@ impl JobRow {
         let state = self.state();
         let failure = match state {
             JobState::Failed => self.completion_failure,
-            JobState::Retrying | JobState::Running => self.attempt.last_failure.filter(|why| !why.contains(BUSY)),
+            JobState::Retrying | JobState::Running => self.attempt.last_failure.filter(|why| !found_no_turn(why)),
             JobState::Waiting | JobState::Cancelled | JobState::Ended => None,
         };
         ObjectJob {
@@ -168,6 +168,7 @@ impl JobReader {
     pub async fn last_of_objects(&self, job: &str, max_jobs: usize) -> Result<Vec<ObjectJob>, String> {
         let prefix = format!("{}-{job}-", self.program);
         // A job that waits for a free place is sent to workers again and again, so its status alone does not say that it waits.
+        let no_turn = NO_TURN.map(|part| format!("last_failure NOT LIKE '%{part}%'")).join(" AND ");
         let sql = format!(
             "SELECT id, target_service_name AS service, target_service_key AS object, \
              CAST(created_at AS BIGINT) AS submitted, CAST(completed_at AS BIGINT) AS ended, retry_count, \
@@ -175,7 +176,7 @@ impl JobReader {
              completion_result, completion_failure, {ATTEMPT_COLUMNS} \
              FROM sys_invocation WHERE starts_with(target_service_name, '{prefix}') \
              ORDER BY CASE WHEN status = 'completed' THEN 2 WHEN status = 'running' THEN 0 \
-             WHEN status IN ('backing-off', 'paused') AND last_failure NOT LIKE '%{BUSY}%' THEN 0 ELSE 1 END, \
+             WHEN status IN ('backing-off', 'paused') AND {no_turn} THEN 0 ELSE 1 END, \
              completed_at DESC, created_at LIMIT {max_jobs}"
         );
         let mut last: BTreeMap<String, ObjectJob> = BTreeMap::new();

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::address::EngineAddress;
 use crate::connection::{self, ConnectionJobs};
 use crate::job::{Answer, BUSY, GIVEN_BACK, MAX_MESSAGE_BYTES, OBJECT_TURN, service_name};
-use crate::limits::{limits_service, limits_service_name};
+use crate::limits::{LimitsObject, limits_service, limits_service_name};
 use crate::registration::{Registration, RegistrationError};
 
 /// The engine ends a job that has not answered for this long, and begins it again. Between its turn and its answer a job writes
@@ -99,8 +99,10 @@ impl Worker {
     pub async fn serve(self, cancel: &Cancel, note: &(dyn Fn(&str) + Send + Sync)) -> Result<(), WorkerError> {
         let http = self.engine.http_client()?;
         let turns = Arc::new(Semaphore::new(self.capacity));
+        let limits =
+            self.keeps_limits.then(|| LimitsObject::new(self.program, self.engine.clone(), http.clone(), self.tick));
         // Finds what is wrong with the keys before anything is registered.
-        self.endpoint(&http, &turns, &ConnectionJobs::new())?;
+        self.endpoint(limits.as_ref(), &turns, &ConnectionJobs::new())?;
         let listen = |source| WorkerError::Listen { address: self.listen, source };
         let listener = TcpListener::bind(self.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -110,7 +112,7 @@ impl Worker {
         let deployment = format!("{advertised}/{}", service_name(self.program, &self.version, None));
         let (end, mut connections) = (Cancel::new(), JoinSet::new());
         let registration = Registration {
-            http: http.clone(),
+            http,
             engine: self.engine.clone(),
             address: deployment,
             services: self.services(),
@@ -131,7 +133,7 @@ impl Worker {
                         continue;
                     };
                     let jobs = ConnectionJobs::new();
-                    let endpoint = self.endpoint(&http, &turns, &jobs)?;
+                    let endpoint = self.endpoint(limits.as_ref(), &turns, &jobs)?;
                     connections.spawn(connection::serve(stream, endpoint, jobs, end.clone()));
                 }
             }
@@ -167,7 +169,7 @@ impl Worker {
 
     fn endpoint(
         &self,
-        http: &reqwest::Client,
+        limits: Option<&Arc<LimitsObject>>,
         turns: &Arc<Semaphore>,
         jobs: &Arc<ConnectionJobs>,
     ) -> Result<Endpoint, WorkerError> {
@@ -182,9 +184,8 @@ impl Worker {
             .retry_policy_max_attempts(RETRY_ATTEMPTS)
             .retry_policy_kill_on_max_attempts();
         let mut builder = Endpoint::builder();
-        if self.keeps_limits {
-            let (engine, http) = (self.engine.clone(), http.clone());
-            builder = builder.bind(limits_service(self.program, engine, http, self.tick, options.clone()));
+        if let Some(limits) = limits {
+            builder = builder.bind(limits_service(limits, options.clone()));
         }
         for job in &self.jobs {
             let name = service_name(self.program, &self.version, Some(job.name));

@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use restate::RestateServer;
 use tlaforge_process::Cancel;
@@ -411,6 +411,31 @@ fn jobs_that_a_full_worker_refuses_come_over_new_connections() {
         assert_eq!([a, b, c, d].map(|answer| answer.unwrap().get().to_owned()), ["1"; JOBS]);
     });
     assert_eq!(begun.load(Ordering::SeqCst), JOBS);
+}
+
+/// The connection of a long job ends with it.
+#[test]
+fn a_large_answer_of_a_long_job_arrives() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = RestateServer::start(folder.path());
+    let (count, large) = (Arc::new(AtomicUsize::new(0)), format!("\"{}\"", "x".repeat(7 << 20)));
+    let (own_count, answer) = (count.clone(), large.clone());
+    let _worker = RunningWorker::start(&server, "127.0.0.1:0", move |_| {
+        own_count.fetch_add(1, Ordering::SeqCst);
+        let answer = answer.clone();
+        Box::pin(async move {
+            let start = Instant::now();
+            wait_until_async("the job is long", || start.elapsed() > Duration::from_millis(500)).await;
+            Ok(answer)
+        })
+    });
+    let client = connect(&server, "1", 100);
+    block_on("all answers arrive", async {
+        for name in ["a", "b", "c"] {
+            assert_eq!(client.call(None, name, b"").await.unwrap().get(), large);
+        }
+    });
+    assert_eq!(count.load(Ordering::SeqCst), 3);
 }
 
 #[test]

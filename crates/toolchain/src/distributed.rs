@@ -260,7 +260,7 @@ const COUNT_FAILURE: &str = "TLC's server failed at its count of states, as it c
 /// worker registers or progress is reported just then. Its output then has no result.
 fn failed_to_count_states(done: &ToolRun, parsed: &ParsedOutput) -> bool {
     let Some(Finding::Broke(words)) = &parsed.finding else { return false };
-    // Java before version 14 names nothing.
+    // Java before version 14 does not say what is null.
     let is_count = words.contains("\"this.states\" is null") || !words.contains("Cannot ");
     words.contains("java.lang.NullPointerException")
         && is_count

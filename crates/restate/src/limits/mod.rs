@@ -14,5 +14,5 @@ pub use client::LimitsClient;
 pub use messages::{Admission, Change, LimitName, Limits, LimitsChange, QuotaError, RequestUse};
 pub(crate) use names::limits_service_name;
 pub use object::TICK;
-pub(crate) use object::limits_service;
+pub(crate) use object::{LimitsObject, limits_service};
 pub use status::{LimitsStatus, RunRequests, UnreadableKey};

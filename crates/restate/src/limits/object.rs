@@ -27,15 +27,9 @@ const SETTLED_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a repeated question gets the same answer: for the next attempts of a caller that has lost it.
 const ASKED_RETENTION: Duration = Duration::from_secs(30);
 
-/// The service for the endpoint of a worker.
-pub(crate) fn limits_service(
-    program: &str,
-    engine: EngineAddress,
-    http: reqwest::Client,
-    tick: Duration,
-    options: ServiceOptions,
-) -> ServiceDefinition {
-    let name = limits_service_name(program);
+/// The service for the endpoint of a connection.
+pub(crate) fn limits_service(object: &Arc<LimitsObject>, options: ServiceOptions) -> ServiceDefinition {
+    let name = &object.service;
     // Messages are JSON, whatever their sender calls them.
     let handlers: Vec<_> = Message::HANDLERS
         .iter()
@@ -55,11 +49,11 @@ pub(crate) fn limits_service(
         .idempotency_retention(Duration::ZERO)
         .handler("admit", HandlerOptions::new().idempotency_retention(ASKED_RETENTION))
         .handler("settle", HandlerOptions::new().idempotency_retention(SETTLED_RETENTION));
-    let object = Object { service: name, engine, http, ingress: OnceCell::new(), tick };
-    service_definition(Dispatcher(Arc::new(object)), service).options(options)
+    service_definition(Dispatcher(object.clone()), service).options(options)
 }
 
-struct Object {
+/// The object that keeps limits. All connections of a worker share it.
+pub(crate) struct LimitsObject {
     service: String,
     engine: EngineAddress,
     http: reqwest::Client,
@@ -67,7 +61,7 @@ struct Object {
     tick: Duration,
 }
 
-struct Dispatcher(Arc<Object>);
+struct Dispatcher(Arc<LimitsObject>);
 
 impl restate_sdk::service::Service for Dispatcher {
     type Future = ServiceBoxFuture;
@@ -84,7 +78,11 @@ impl restate_sdk::service::Service for Dispatcher {
     }
 }
 
-impl Object {
+impl LimitsObject {
+    pub(crate) fn new(program: &str, engine: EngineAddress, http: reqwest::Client, tick: Duration) -> Arc<Self> {
+        Arc::new(Self { service: limits_service_name(program), engine, http, ingress: OnceCell::new(), tick })
+    }
+
     async fn answer(&self, context: &ContextInternal, key: &str, body: &[u8]) -> HandlerResult<Vec<u8>> {
         let terminal = |what: String| HandlerError::from(TerminalError::new_with_code(400, what));
         let message = Message::read(context.handler_name(), body).map_err(terminal)?;
