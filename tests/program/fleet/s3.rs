@@ -73,7 +73,7 @@ fn runs_on_s3_are_taken_over() {
     assert_eq!(remote.0.wait().unwrap().code(), Some(0));
     forges.assert_same_as_local();
     assert_eq!(forges.results("remote"), forges.results("local"));
-    forges.terminate(vec![second]);
+    assert_eq!(second.terminate(), Some(0));
 
     for set in SETS {
         let address = format!("{}/{set}", forges.runs);
