@@ -228,3 +228,38 @@ impl Body for CountedBody {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// The other side still sends when the stream is shut down, as the engine does while it reads a large answer.
+    #[tokio::test]
+    async fn what_was_written_before_the_shutdown_arrives() {
+        const SIZE: usize = 4 << 20;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("it has one");
+        let engine = async {
+            let mut stream = TcpStream::connect(address).await.expect("it listens");
+            let (mut received, mut part) = (0, vec![0; 1 << 14]);
+            loop {
+                stream.write_all(b"a window update").await.expect("the stream is open");
+                match stream.read(&mut part).await.expect("the stream was not cut") {
+                    0 => return received,
+                    size => received += size,
+                }
+            }
+        };
+        let worker = async {
+            let (stream, _) = listener.accept().await.expect("a connection");
+            let mut stream = LingeringStream { stream, linger: None };
+            stream.write_all(&vec![1; SIZE]).await.expect("it is written");
+            stream.shutdown().await.expect("it is shut down");
+        };
+        let (received, ()) = tokio::join!(engine, worker);
+        assert_eq!(received, SIZE);
+    }
+}
