@@ -1,7 +1,7 @@
 //! A connection that the engine opens to a worker.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready as done};
+use std::future::Ready;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,9 +23,8 @@ use tokio::time::Sleep;
 
 /// Time between two signs of life, and time to answer one.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-/// After this time, a job is long: nothing else is sent over its connection.
+/// A stream that is open for this long has a long job. Its connection then takes no other one.
 const LONG_JOB: Duration = Duration::from_millis(300);
-
 /// Time for the engine to close its side, after ours was closed.
 const LINGER: Duration = Duration::from_secs(10);
 
@@ -35,12 +34,13 @@ const LINGER: Duration = Duration::from_secs(10);
 /// job, also one that was refused, over a connection that has a stream for it, and opens another one if few are free. So that
 /// jobs reach the workers with a free turn,
 /// - a connection has one stream, so that no job is sent to a worker because another one runs there;
-/// - a connection with a long job is told to end after it. The engine sends jobs over a new connection before it knows the number
-///   of streams, and some of them would wait behind the first one to its end. Now they fail at once and are sent again;
-/// - a connection over which a job was refused ends, because its worker is full.
+/// - a connection with a long job begins its graceful shutdown (GOAWAY): it takes no other job, and closes after this one. The
+///   engine sends several jobs over a new connection before it knows the number of streams. Those behind the first one would wait
+///   until it has ended; the shutdown makes them fail, and the engine sends them again;
+/// - a connection over which a job was refused is closed, because its worker is full.
 ///
-/// With a second stream, the end of a connection would do harm: the engine (1.7) cuts a connection that is ending, and the job
-/// that runs over it, if it finds a stream for another job there.
+/// With a second stream, the shutdown would do harm: if the engine (1.7) finds a free stream for another job there, it cuts the
+/// connection, and with it the job that runs.
 pub(crate) struct ConnectionJobs {
     streams: watch::Sender<Streams>,
     refused: watch::Sender<bool>,
@@ -100,7 +100,7 @@ impl Drop for OpenStream {
     }
 }
 
-/// Serves a connection to its end. `end` tells it to end.
+/// Serves a connection until it is closed. Cancelling `end` begins its graceful shutdown.
 pub(crate) async fn serve(stream: TcpStream, endpoint: Endpoint, jobs: Arc<ConnectionJobs>, end: Cancel) {
     // Otherwise an answer of several small frames waits 40 ms for an acknowledgement. An error is harmless.
     let _ = stream.set_nodelay(true);
@@ -199,7 +199,7 @@ impl Service<Request<Incoming>> for CountedEndpoint {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let stream = self.jobs.open_stream();
         let Ok(response) = self.endpoint.call(request).into_inner();
-        done(Ok(response.map(|body| CountedBody { body: Box::pin(body), _stream: stream })))
+        std::future::ready(Ok(response.map(|body| CountedBody { body: Box::pin(body), _stream: stream })))
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// An engine on loopback that answers each request with a JSON; one with a `restate_code` is an error. `answer` gets the line of the request, such as `POST /query`, and
-/// its body.
+/// An engine on loopback that answers each request with a JSON; one with a `restate_code` is an error. `answer` gets the line of
+/// the request, such as `POST /query`, and its body.
 pub(crate) async fn start_engine<F>(answer: impl Fn(String, String) -> F + Send + Sync + 'static) -> String
 where
     F: Future<Output = Value> + Send + 'static,

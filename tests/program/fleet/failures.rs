@@ -226,7 +226,7 @@ fn runs_wait_for_a_store_that_cannot_be_reached() {
         // In this time, the store is tried several times.
         let (began, sent) = (Instant::now(), case.sent());
         wait_until("a minute is over", || began.elapsed() > Duration::from_secs(60));
-        assert_eq!(case.sent(), sent, "nothing is asked whose answer could not be kept");
+        assert_eq!(case.sent(), sent, "no request is sent whose answer could not be stored");
     }
     std::fs::remove_file(&store).unwrap();
     std::fs::rename(&away, &store).unwrap();
