@@ -184,7 +184,9 @@ fn serve(run: &Run, prepared: &Preparation, display: &Display) -> Result<LiveSer
         cancel.cancel();
         Ok(())
     });
-    let watched = WatchedRun { folder: run.root().to_owned(), check: Some(display.check_progress()), stop };
+    let check = Some(display.check_progress());
+    // This process works on it.
+    let watched = WatchedRun { folder: run.root().to_owned(), is_shared: false, check, stop };
     let server = LiveServer::start(watched, 0)?;
     display.note(&format!("watch it in a browser: {}", server.address()));
     Ok(server)

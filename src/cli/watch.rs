@@ -36,7 +36,9 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     let folder = place.folder().to_owned();
     name_run_in(&folder);
     let _following = place.follow();
-    let run = WatchedRun { folder: folder.clone(), check: None, stop: Box::new(move || stop_holder(&folder)) };
+    let (watched, is_shared) = (folder.clone(), place.is_shared());
+    let stop = Box::new(move || stop_holder(&folder));
+    let run = WatchedRun { folder: watched, is_shared, check: None, stop };
     let cancel = cancel_on_signals();
     let server = LiveServer::start(run, args.port)?;
     print_result(&format!("{}\n", server.address()));

@@ -73,6 +73,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU32;
 
+    use tlaforge_process::allow_many_open_files;
     use tlaforge_restate::{Job, NoAnswer, TICK, Worker};
 
     use super::fleet::{JOB, JobRunner, MAX_LOST_ATTEMPTS, PROGRAM, TlcWorkerSettings, VERSION, parse_address};
@@ -91,15 +92,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
 
     let engine = parse_address(&args.engine)?;
     let advertise = args.advertise.as_deref().map(parse_address).transpose()?;
-    if advertise.is_none() && args.listen.ip().is_unspecified() {
-        return Err(Failure::usage(format!("{} is not an address that the server can connect to", args.listen))
-            .hint("give the address of this machine or of its load balancer: --advertise http://HOST:PORT"));
-    }
-    if args.identity_key.is_empty() && !args.listen.ip().is_loopback() {
-        print_message(
-            "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
-        );
-    }
+    check_listen(&args, advertise.is_some())?;
     let runs =
         args.runs.iter().map(|address| Address::parse(address).fails(Exit::Usage)).collect::<Result<Vec<_>, _>>()?;
     let capacity = args.capacity.map_or_else(super::mutate::processors, NonZeroUsize::get);
@@ -114,6 +107,8 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     }
     let tlc = args.tlc_host.map(|host| TlcWorkerSettings { host, threads });
     let runner = Arc::new(JobRunner::new(settings, capacity, tlc)?);
+    // A waiting job holds a connection.
+    allow_many_open_files();
     let cancel = cancel_on_signals();
     let check = |name, has_object| {
         let runner = runner.clone();
@@ -175,6 +170,21 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     }
     served.map_err(|error| worker_failure(&error, &admin))?;
     Ok(Exit::Ok)
+}
+
+/// Refuses an address that nobody can connect to, and warns of one that everyone can use.
+#[cfg(feature = "restate")]
+fn check_listen(args: &WorkerArgs, is_advertised: bool) -> Result<(), Failure> {
+    if !is_advertised && args.listen.ip().is_unspecified() {
+        return Err(Failure::usage(format!("{} is not an address that the server can connect to", args.listen))
+            .hint("give the address of this machine or of its load balancer: --advertise http://HOST:PORT"));
+    }
+    if args.identity_key.is_empty() && !args.listen.ip().is_loopback() {
+        super::terminal::print_message(
+            "warning: without --identity-key, everyone who reaches this port can send jobs; see the page on fleets in the book",
+        );
+    }
+    Ok(())
 }
 
 #[cfg(feature = "restate")]

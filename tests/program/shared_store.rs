@@ -1,6 +1,7 @@
 //! A run at an address of a shared store: read, continued and taken over from any machine, which here is any cache folder.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
@@ -9,6 +10,7 @@ use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, name};
+use crate::watch::{Watch, status};
 
 const KEY: &str = "sk-planted-0123456789-abcdefghijklmnop";
 
@@ -199,6 +201,44 @@ fn a_process_whose_run_was_taken_over_stops_and_changes_nothing() {
     assert!(fleet.bench.path(&copy).join("taken-over.txt").exists());
     fleet.run_on("a", &["resume", &fleet.address]).expect(0).prints(&["approved"]);
     assert!(!fleet.bench.path(&copy).join("taken-over.txt").exists());
+}
+
+#[test]
+fn a_run_of_another_machine_is_watched_and_audited_while_it_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let go = dir.path().join("go");
+    let run = Served::new(first_answer_waits(go.clone()));
+    let fleet = &run.fleet;
+    let mut child = run.start_on("a");
+    let (variable, cache) = fleet.on("b");
+    let formulas = ["--formula", "G !(purpose = \"draft\")", "--formula", "F (outcome = \"approved\")"];
+    let mut follow = fleet.bench.command(&[&["audit", &fleet.address, "--follow"], &formulas[..]].concat());
+    let mut follow = follow.env(variable, &cache).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(follow.stdout.take().unwrap());
+    let mut said = String::new();
+    // The verdict comes while the first answer is awaited.
+    output.read_line(&mut said).unwrap();
+    assert!(said.starts_with("formula-1: violated at state"), "{said}");
+    let watch = Watch::start_with(fleet.bench.command(&["watch", &fleet.address]).env(variable, &cache));
+    let mut events = watch.events();
+    let first = status(&mut events);
+    assert_eq!((&first["work"]["node"], &first["answers"]), (&"informal_spec".into(), &0.into()), "{first}");
+    // Whether its process lives cannot be seen from here, so the clock stays at the last event.
+    assert_eq!((&first["running"], &first["may_run_elsewhere"]), (&false.into(), &true.into()), "{first}");
+    assert!(first["ended"].is_string(), "{first}");
+    assert_eq!(watch.ask("POST", "/stop", &[]).0, 409);
+
+    std::fs::write(&go, "go").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", fleet.bench.read("messages"));
+    let mut last = status(&mut events);
+    while last["finished"] != true {
+        last = status(&mut events);
+    }
+    assert!(last["heading"].to_string().contains("approved") && last["may_run_elsewhere"] == false, "{last}");
+    // It ends with the run.
+    output.read_to_string(&mut said).unwrap();
+    assert_eq!(follow.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("formula-2: satisfied at state"), "{said}");
 }
 
 #[test]

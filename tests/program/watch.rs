@@ -19,11 +19,11 @@ pub(crate) struct Watch {
 impl Watch {
     /// Of the run in `specs`.
     fn start(bench: &Bench) -> Self {
-        Self::start_with(bench, &["watch", "specs"])
+        Self::start_with(&mut bench.command(&["watch", "specs"]))
     }
 
-    pub(crate) fn start_with(bench: &Bench, args: &[&str]) -> Self {
-        let mut child = bench.command(args).stdout(Stdio::piped()).spawn().unwrap();
+    pub(crate) fn start_with(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let (host, token) = parts(&line);
@@ -35,7 +35,6 @@ impl Watch {
         format!("http://{}/{}/", self.host, self.token)
     }
 
-    #[cfg(feature = "restate")]
     pub(crate) fn events(&self) -> BufReader<TcpStream> {
         self.connect("GET", &format!("/{}/events", self.token), &[("Host", &self.host)])
     }
@@ -128,7 +127,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     let (code, report) = watch.ask("GET", "/report", &[]);
     assert_eq!(code, 200, "{report}");
     assert!(report.starts_with("<!doctype html>"), "{report}");
-    let mut events = watch.connect("GET", &format!("/{}/events", watch.token), &[("Host", &watch.host)]);
+    let mut events = watch.events();
     let first = status(&mut events);
     assert_eq!((&first["work"]["node"], &first["answers"]), (&"informal_spec".into(), &0.into()), "{first}");
     assert_eq!((&first["running"], &first["finished"]), (&true.into(), &false.into()));
@@ -153,7 +152,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
     assert_eq!(later["ended"], last["at"], "{later}");
     let (code, said) = watch.ask("POST", "/stop", &[]);
-    assert_eq!((code, said.trim()), (409, "no process works on the run"));
+    assert_eq!((code, said.trim()), (409, "no process of this machine works on the run"));
 }
 
 #[test]

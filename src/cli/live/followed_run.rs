@@ -44,6 +44,6 @@ impl FollowedRun {
         let is_running = RunLock::is_held(run.folder());
         let error = self.snapshot(run).err();
         let progress = run.checker_progress(self.status.work().map(|(_, _, since)| since));
-        self.status.with_process(is_running, progress).with_error(error)
+        self.status.with_process(is_running, run.is_shared, progress).with_error(error)
     }
 }

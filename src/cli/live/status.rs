@@ -17,9 +17,11 @@ pub(in crate::cli) struct Status {
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
-    /// Whether a process works on the run.
+    /// Whether a process of this machine works on the run.
     running: bool,
-    /// The node at work, with revision and attempt.
+    /// No process of this machine works on the run, but it is in a shared store, so one of another machine may.
+    may_run_elsewhere: bool,
+    /// The node at work, with revision and attempt. If the run may go on elsewhere, the one that the journal says.
     work: Option<Work>,
     check: Option<Check>,
     closed_revisions: usize,
@@ -78,6 +80,7 @@ impl Status {
             heading: heading(view),
             finished: view.finished.is_some(),
             running: false,
+            may_run_elsewhere: false,
             work: work(entries),
             check: None,
             closed_revisions: view.revisions.len(),
@@ -95,13 +98,16 @@ impl Status {
         }
     }
 
-    /// Adds the progress of the process that works on the run, if there is one.
-    pub(in crate::cli) fn with_process(&self, is_running: bool, check: Option<Progress>) -> Self {
+    /// Adds the progress of the process that works on the run, if there is one on this machine. `is_shared`: another machine can
+    /// work on the run, too.
+    pub(in crate::cli) fn with_process(&self, is_running: bool, is_shared: bool, check: Option<Progress>) -> Self {
         let is_at_work = is_running && !self.finished;
-        let work = self.work.clone().filter(|_| is_at_work);
-        let check = check.filter(|_| work.is_some());
+        let may_run_elsewhere = is_shared && !is_running && !self.finished;
+        let work = self.work.clone().filter(|_| is_at_work || may_run_elsewhere);
+        let check = check.filter(|_| is_at_work && work.is_some());
         Self {
             running: is_running,
+            may_run_elsewhere,
             ended: self.ended.clone().filter(|_| !is_at_work),
             check: check.map(|Progress { run, generated, distinct, queue }| Check { run, generated, distinct, queue }),
             work,

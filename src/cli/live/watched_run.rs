@@ -8,6 +8,8 @@ use crate::toolchain::Progress;
 
 pub(in crate::cli) struct WatchedRun {
     pub folder: PathBuf,
+    /// Whether processes of other machines can work on it.
+    pub is_shared: bool,
     /// `None` if another process runs it: then its reports are in a file.
     pub check: Option<CheckProgress>,
     /// Asks the run to stop; an error says why it cannot.

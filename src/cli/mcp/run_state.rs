@@ -63,7 +63,7 @@ impl RunState {
     fn status(&self, run: &AllowedPath) -> Status {
         let status = Status::from_view(&run.path, &self.view, &self.entries);
         let progress = status.work().and_then(|(_, _, since)| read_progress(&run.path, since));
-        status.with_process(self.is_running, progress)
+        status.with_process(self.is_running, false, progress)
     }
 
     /// The status as data.

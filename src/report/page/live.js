@@ -3,7 +3,7 @@
 // Shows each status that the server sends, and asks for the report again when a revision has closed.
 (() => {
   /**
-   * @typedef {{heading: string, finished: boolean, running: boolean,
+   * @typedef {{heading: string, finished: boolean, running: boolean, may_run_elsewhere: boolean,
    *   work: {node: string, rev: number, attempt: number, since: string} | null,
    *   check: {run: string, generated: number, distinct: number, queue: number} | null,
    *   closed_revisions: number, answers: number, tokens: number, cost_usd: number, unpriced: number,
@@ -31,8 +31,9 @@
     const now = ended ? Date.parse(ended) : lost ?? Date.now();
     /** @param {string} at */
     const secondsSince = (at) => (now - Date.parse(at)) / 1000;
-    const of = work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, for ${duration(secondsSince(work.since))}` : "–";
-    setText("work", of);
+    // Another machine may work on it, or may have ended: only its last event is known.
+    const how = !work ? "" : ended ? `began ${duration((Date.now() - Date.parse(work.since)) / 1000)} ago` : `for ${duration(secondsSince(work.since))}`;
+    setText("work", work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, ${how}` : "–");
     if (started) setText("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
   };
 
@@ -59,6 +60,7 @@
     status = now;
     lost = null;
     const heading = now.finished ? now.heading
+      : now.may_run_elsewhere ? "not finished; a process of another machine may work on it"
       : !now.running ? "not finished, and no process works on it"
       : now.work ? `running: ${now.work.node}` : "running";
     setText("heading", heading.charAt(0).toUpperCase() + heading.slice(1));

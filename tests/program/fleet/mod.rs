@@ -85,7 +85,10 @@ impl Fleet {
 
     /// A worker with more variables in its environment. Returns when it is registered.
     fn worker_in(&self, number: u32, more: &[&str], variables: &[(&str, &str)]) -> WorkerProcess {
-        let child = self.spawn_worker(number, more, variables);
+        self.wait_until_registered(number, self.spawn_worker(number, more, variables))
+    }
+
+    fn wait_until_registered(&self, number: u32, child: Child) -> WorkerProcess {
         let log = format!("worker-{number}.log");
         let mut address: Option<SocketAddr> = None;
         wait_until("the worker listens", || {
@@ -260,6 +263,22 @@ fn many_mutants_give_the_same_table() {
     let (remote, time) = timed(fleet.mutate_module("Steps.tla", "remote", &["--engine", &fleet.server.url()]));
     println!("{lines} mutants: {alone:?} in one process, {time:?} on {workers} workers");
     assert_eq!(without_times(&remote.stdout), without_times(&local.stdout));
+    fleet.assert_same_results("local", "remote");
+}
+
+#[test]
+fn a_worker_does_not_need_a_higher_limit_of_open_files() {
+    let fleet = Fleet::start();
+    done(fleet.mutate("local", &[])).expect(0);
+    let worker = fleet.worker_command(&[]);
+    // Each job that waits holds a connection, and there are more jobs than the soft limit has files.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -Sn 30 && exec \"$0\" \"$@\""]).arg(worker.get_program()).args(worker.get_args());
+    let variables = worker.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    limited.env_clear().envs(variables).current_dir(fleet.bench.dir.path());
+    let log = File::create(fleet.bench.path("worker-1.log")).unwrap();
+    let _worker = fleet.wait_until_registered(1, limited.stderr(log).spawn().unwrap());
+    done(fleet.mutate("remote", &["--engine", &fleet.server.url(), "--jobs", "60"])).expect(0);
     fleet.assert_same_results("local", "remote");
 }
 

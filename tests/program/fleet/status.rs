@@ -28,7 +28,7 @@ impl Fleet {
     }
 
     fn watch(&self) -> Watch {
-        Watch::start_with(&self.bench, &["watch", "--engine", &self.server.url()])
+        Watch::start_with(&mut self.bench.command(&["watch", "--engine", &self.server.url()]))
     }
 }
 
