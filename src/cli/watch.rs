@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use super::completions::run_folders;
 use super::failure::Failure;
 use super::live::{LiveServer, WatchedRun};
-use super::run_folder::stop_holder;
+use super::run_folder::{name_of_run, stop_holder};
 use super::run_place::RunPlace;
 use super::signals::cancel_on_signals;
 use super::telemetry::name_run_in;
@@ -36,7 +36,9 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     let folder = place.folder().to_owned();
     name_run_in(&folder);
     let _following = place.follow();
-    let (watched, is_shared) = (folder.clone(), place.is_shared());
+    // Also if the user names the working copy by its folder.
+    let is_shared = name_of_run(&folder) != folder;
+    let watched = folder.clone();
     let stop = Box::new(move || stop_holder(&folder));
     let run = WatchedRun { folder: watched, is_shared, check: None, stop };
     let cancel = cancel_on_signals();

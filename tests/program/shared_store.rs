@@ -227,6 +227,13 @@ fn a_run_of_another_machine_is_watched_and_audited_while_it_goes_on() {
     assert_eq!((&first["running"], &first["may_run_elsewhere"]), (&false.into(), &true.into()), "{first}");
     assert!(first["ended"].is_string(), "{first}");
     assert_eq!(watch.ask("POST", "/stop", &[]).0, 409);
+    let read = |page: &str| watch.ask("GET", page, &[]).1.replace("&#x2f;", "/");
+    let (page, report) = (read("/"), read("/report"));
+    assert!(page.contains(&format!("Run in <code>{}</code>", fleet.address)), "{page}");
+    let next = format!("tlaforge resume {}", fleet.address);
+    for words in ["if no process works on it", &next] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
 
     std::fs::write(&go, "go").unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", fleet.bench.read("messages"));

@@ -1,5 +1,6 @@
 //! The run as its journal shows it, read and folded once for all pages.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::run_snapshot::RunSnapshot;
@@ -33,7 +34,9 @@ impl FollowedRun {
                 snapshot.view.apply(entry);
             }
             snapshot.entries.extend(entries);
-            self.status = Status::new(run.folder(), snapshot);
+            // In a shared store, files that a line names may be on another machine.
+            let folder = if run.is_shared { Path::new("") } else { run.folder() };
+            self.status = Status::new(folder, snapshot);
         }
         Ok(self.snapshot.clone())
     }

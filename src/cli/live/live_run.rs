@@ -9,6 +9,7 @@ use super::status::Status;
 use super::subject::{Subject, Update};
 use super::watched_run::WatchedRun;
 use crate::cli::page::page_of_run;
+use crate::cli::run_folder::name_of_run;
 use crate::report::{LivePage, live_page};
 
 pub(super) struct LiveRun {
@@ -30,7 +31,7 @@ impl LiveRun {
 
 impl Subject for LiveRun {
     fn page(&self) -> LivePage {
-        live_page(&self.run.folder().display().to_string())
+        live_page(&name_of_run(self.run.folder()).display().to_string())
     }
 
     fn update(&self) -> Update {
