@@ -185,8 +185,9 @@ fn serve(run: &Run, prepared: &Preparation, display: &Display) -> Result<LiveSer
         Ok(())
     });
     let check = Some(display.check_progress());
-    // This process works on it.
-    let watched = WatchedRun { folder: run.root().to_owned(), is_shared: false, check, stop };
+    // This process works on it, and the page ends with this process.
+    let watched =
+        WatchedRun { folder: run.root().to_owned(), is_shared: false, update_error: Arc::default(), check, stop };
     let server = LiveServer::start(watched, 0)?;
     display.note(&format!("watch it in a browser: {}", server.address()));
     Ok(server)

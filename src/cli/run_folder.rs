@@ -63,6 +63,6 @@ pub(super) fn stop_holder(folder: &Path) -> Result<(), String> {
         Some(held @ LockError::Held { .. }) => {
             held.interrupt().map_err(|error| format!("cannot stop the run: {error}"))
         }
-        _ => Err("no process of this machine works on the run".to_owned()),
+        _ => Err("no process works on the run in this folder".to_owned()),
     }
 }

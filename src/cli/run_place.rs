@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
 
@@ -92,8 +92,9 @@ impl RunPlace {
 
     /// Keeps the working copy up to date until the result is dropped, for a command that shows the run while it goes on.
     pub(super) fn follow(&self) -> Following {
-        let task = self.shared.clone().map(|shared| tokio::spawn(shared.keep_up_to_date()));
-        Following { task }
+        let error = UpdateError::default();
+        let task = self.shared.clone().map(|shared| tokio::spawn(shared.keep_up_to_date(error.clone())));
+        Following { task, error }
     }
 }
 
@@ -126,9 +127,13 @@ pub(super) async fn update_all(
     Ok(failures)
 }
 
+/// Why the last update of a working copy failed.
+pub(super) type UpdateError = Arc<Mutex<Option<String>>>;
+
 /// Updates of a working copy, until it is dropped.
 pub(super) struct Following {
     task: Option<tokio::task::JoinHandle<()>>,
+    pub error: UpdateError,
 }
 
 impl Drop for Following {
@@ -178,7 +183,7 @@ impl SharedPlace {
     }
 
     #[expect(clippy::unused_async, reason = "as in a build with the feature")]
-    async fn keep_up_to_date(self) {
+    async fn keep_up_to_date(self, _: UpdateError) {
         match self {}
     }
 }

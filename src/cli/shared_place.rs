@@ -3,7 +3,7 @@
 #[cfg(feature = "restate")]
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::environment::nonempty_variable;
@@ -127,8 +127,8 @@ impl SharedPlace {
         Ok(Writing { replica: Arc::new(run), _lock: lock })
     }
 
-    /// Updates the working copy again and again.
-    pub(super) async fn keep_up_to_date(self) {
+    /// Updates the working copy again and again. `error` is that of the last update.
+    pub(super) async fn keep_up_to_date(self, error: Arc<Mutex<Option<String>>>) {
         let mut has_failed = false;
         loop {
             tokio::time::sleep(LOOK).await;
@@ -139,6 +139,7 @@ impl SharedPlace {
                 print_message(&format!("note: {}; trying again", failure.message));
             }
             has_failed = failure.is_some();
+            *error.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|failure| failure.message);
         }
     }
 

@@ -11,8 +11,9 @@ use super::run_folder::{name_of_run, stop_holder};
 use super::run_place::RunPlace;
 use super::signals::cancel_on_signals;
 use super::telemetry::name_run_in;
-use super::terminal::print_result;
+use super::terminal::{print_message, print_result};
 use crate::exit::Exit;
+use crate::shell::shell_word;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct WatchArgs {
@@ -35,12 +36,18 @@ pub(super) async fn watch(args: WatchArgs) -> Result<Exit, Failure> {
     let place = RunPlace::find_existing(&args.folder)?;
     let folder = place.folder().to_owned();
     name_run_in(&folder);
-    let _following = place.follow();
-    // Also if the user names the working copy by its folder.
-    let is_shared = name_of_run(&folder) != folder;
-    let watched = folder.clone();
+    let following = place.follow();
+    let address = Some(name_of_run(&folder)).filter(|name| *name != folder);
+    if let (Some(address), false) = (&address, place.is_shared()) {
+        let command = format!("tlaforge watch {}", shell_word(address));
+        print_message(&format!(
+            "note: only a process that works in this folder updates it; to follow the run: {command}"
+        ));
+    }
+    let update_error = following.error.clone();
+    let (watched, is_shared) = (folder.clone(), address.is_some());
     let stop = Box::new(move || stop_holder(&folder));
-    let run = WatchedRun { folder: watched, is_shared, check: None, stop };
+    let run = WatchedRun { folder: watched, is_shared, update_error, check: None, stop };
     let cancel = cancel_on_signals();
     let server = LiveServer::start(run, args.port)?;
     print_result(&format!("{}\n", server.address()));

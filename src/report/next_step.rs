@@ -55,8 +55,9 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
             "Edit the files of the revision in its folder, then continue from it:",
             format!("tlaforge resume {run} --from rev_{from} --at model_check"),
         )],
-        Some(Outcome::Stopped) => vec![step("Continue the run:", format!("tlaforge resume {run}"))],
-        // The journal does not say whether its process lives, and in a shared store another machine may take it over.
-        None => vec![step("Continue the run, if no process works on it:", format!("tlaforge resume {run}"))],
+        // The journal does not say whether its process lives, and in a shared store that process may be on another machine.
+        Some(Outcome::Stopped) | None => {
+            vec![step("Continue the run, if no process works on it:", format!("tlaforge resume {run}"))]
+        }
     }
 }

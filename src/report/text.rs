@@ -62,8 +62,8 @@ pub(super) fn status(view: &RunView) -> String {
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
         },
-        (None, Position::Node(node)) => format!("not finished: at {node}, can be resumed"),
-        (None, _) => "not finished, can be resumed".into(),
+        (None, Position::Node(node)) => format!("not finished: at {node}"),
+        (None, _) => "not finished".into(),
     }
 }
 

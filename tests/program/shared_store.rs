@@ -10,7 +10,7 @@ use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, name};
-use crate::watch::{Watch, status};
+use crate::watch::{Watch, finds_nothing, see_the_end, status};
 
 const KEY: &str = "sk-planted-0123456789-abcdefghijklmnop";
 
@@ -223,7 +223,7 @@ fn a_run_of_another_machine_is_watched_and_audited_while_it_goes_on() {
     let mut events = watch.events();
     let first = status(&mut events);
     assert_eq!((&first["work"]["node"], &first["answers"]), (&"informal_spec".into(), &0.into()), "{first}");
-    // Whether its process lives cannot be seen from here, so the clock stays at the last event.
+    // Whether its process lives cannot be seen from here.
     assert_eq!((&first["running"], &first["may_run_elsewhere"]), (&false.into(), &true.into()), "{first}");
     assert!(first["ended"].is_string(), "{first}");
     assert_eq!(watch.ask("POST", "/stop", &[]).0, 409);
@@ -234,6 +234,13 @@ fn a_run_of_another_machine_is_watched_and_audited_while_it_goes_on() {
     for words in ["if no process works on it", &next] {
         assert!(report.contains(words), "{words}: {report}");
     }
+    let (store, away) = (fleet.bench.path("store"), fleet.bench.path("away"));
+    std::fs::rename(&store, &away).unwrap();
+    std::fs::write(&store, "not a folder").unwrap();
+    while status(&mut events)["error"].is_null() {}
+    std::fs::remove_file(&store).unwrap();
+    std::fs::rename(&away, &store).unwrap();
+    while !status(&mut events)["error"].is_null() {}
 
     std::fs::write(&go, "go").unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", fleet.bench.read("messages"));
@@ -246,6 +253,41 @@ fn a_run_of_another_machine_is_watched_and_audited_while_it_goes_on() {
     output.read_to_string(&mut said).unwrap();
     assert_eq!(follow.wait().unwrap().code(), Some(1), "{said}");
     assert!(said.contains("formula-2: satisfied at state"), "{said}");
+}
+
+#[test]
+fn the_page_of_a_run_elsewhere_does_not_say_whether_it_works_and_outlives_its_stop() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Served::new(first_answer_waits(dir.path().join("go")));
+    let fleet = &run.fleet;
+    let mut child = run.start_on("a");
+    let (variable, cache) = fleet.on("b");
+    let start = || Watch::start_with(fleet.bench.command(&["watch", &fleet.address]).env(variable, &cache));
+    let watch = start();
+    let words = "Not finished; a process elsewhere may be working on it";
+    finds_nothing(see_the_end(&watch.address(), &[words, &child.id().to_string(), words]));
+    child.wait().unwrap();
+
+    // It stops in order, and is continued on a third machine: the page goes on.
+    let stopped = fleet.run_on("c", &["resume", &fleet.address, "--max-tokens", "1"]).expect(3);
+    stopped.prints(&["stopped, can be resumed"]);
+    let mut events = watch.events();
+    while status(&mut events)["heading"] != "stopped; a process elsewhere may continue it" {}
+    fleet.run_on("c", &["resume", &fleet.address, "--max-tokens", "1000000"]).expect(0);
+    let mut last = status(&mut events);
+    while last["finished"] != true {
+        last = status(&mut events);
+    }
+    assert!(last["heading"].to_string().contains("approved"), "{last}");
+    // By its folder, a copy is shown as it is.
+    let copy = fleet.copy("b");
+    let mut by_folder = fleet.bench.command(&["watch", &copy]);
+    let mut by_folder = by_folder.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut note = String::new();
+    BufReader::new(by_folder.stderr.take().unwrap()).read_line(&mut note).unwrap();
+    by_folder.kill().unwrap();
+    by_folder.wait().unwrap();
+    assert!(note.contains(&format!("tlaforge watch {}", fleet.address)), "{note}");
 }
 
 #[test]

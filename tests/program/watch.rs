@@ -30,7 +30,6 @@ impl Watch {
         Self { child, host, token }
     }
 
-    #[cfg(feature = "restate")]
     pub(crate) fn address(&self) -> String {
         format!("http://{}/{}/", self.host, self.token)
     }
@@ -101,14 +100,14 @@ fn first_event(bench: &Bench) -> Value {
 }
 
 /// Opens the page of a running run in a browser. `tests/browser/live_end.mjs` has the arguments.
-fn see_the_end(address: &str, arguments: &[&str]) -> Child {
+pub(crate) fn see_the_end(address: &str, arguments: &[&str]) -> Child {
     let script = crate::support::project().join("tests/browser/live_end.mjs");
     let mut node = Command::new("node");
     node.arg(script).arg(address).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[track_caller]
-fn finds_nothing(browser: Child) {
+pub(crate) fn finds_nothing(browser: Child) {
     let done = Done::of(&browser.wait_with_output().unwrap());
     assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
 }
@@ -152,7 +151,7 @@ fn a_run_of_another_process_is_shown_while_it_goes_on_and_stopped_by_the_button(
     let last: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
     assert_eq!(later["ended"], last["at"], "{later}");
     let (code, said) = watch.ask("POST", "/stop", &[]);
-    assert_eq!((code, said.trim()), (409, "no process of this machine works on the run"));
+    assert_eq!((code, said.trim()), (409, "no process works on the run in this folder"));
 }
 
 #[test]
@@ -235,7 +234,7 @@ fn the_page_works_in_a_browser_and_its_button_stops_the_run() {
     let bench = counter::bench();
     let mut run = Waiting::start(&bench, &RUN);
     let watch = Watch::start(&bench);
-    let address = format!("http://{}/{}/", watch.host, watch.token);
+    let address = watch.address();
     let script = crate::support::project().join("tests/browser/live.mjs");
     let done = Done::of(&Command::new("node").arg(script).arg(&address).output().unwrap());
     assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
@@ -247,12 +246,11 @@ fn the_clock_stops_with_the_process_and_with_the_connection() {
     let bench = counter::bench();
     let mut run = Waiting::start(&bench, &RUN);
     let mut watch = Watch::start(&bench);
-    let address = |watch: &Watch| format!("http://{}/{}/", watch.host, watch.token);
     let pid = watch.child.id().to_string();
-    finds_nothing(see_the_end(&address(&watch), &["The connection is lost", &pid]));
+    finds_nothing(see_the_end(&watch.address(), &["The connection is lost", &pid]));
     watch = Watch::start(&bench);
     let pid = run.pid().to_string();
-    finds_nothing(see_the_end(&address(&watch), &["Not finished, and no process works on it", &pid]));
+    finds_nothing(see_the_end(&watch.address(), &["Not finished, and no process works on it", &pid]));
     run.end();
 }
 

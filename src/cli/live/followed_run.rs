@@ -34,8 +34,9 @@ impl FollowedRun {
                 snapshot.view.apply(entry);
             }
             snapshot.entries.extend(entries);
-            // In a shared store, files that a line names may be on another machine.
-            let folder = if run.is_shared { Path::new("") } else { run.folder() };
+            // Files that a line names are where the process works.
+            let is_here = !run.is_shared || RunLock::is_held(run.folder());
+            let folder = if is_here { run.folder() } else { Path::new("") };
             self.status = Status::new(folder, snapshot);
         }
         Ok(self.snapshot.clone())
@@ -45,7 +46,7 @@ impl FollowedRun {
     pub(super) fn status(&mut self, run: &WatchedRun) -> Status {
         // Before the journal: a process that ends between the two has written its last event.
         let is_running = RunLock::is_held(run.folder());
-        let error = self.snapshot(run).err();
+        let error = self.snapshot(run).err().or_else(|| run.update_error());
         let progress = run.checker_progress(self.status.work().map(|(_, _, since)| since));
         self.status.with_process(is_running, run.is_shared, progress).with_error(error)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::run_snapshot::RunSnapshot;
-use crate::pipeline::{Entry, RunEvent, RunView};
+use crate::pipeline::{Entry, Outcome, RunEvent, RunView};
 use crate::report::{heading, progress_line};
 use crate::toolchain::Progress;
 
@@ -17,11 +17,14 @@ pub(in crate::cli) struct Status {
     /// The outcome, or where the run is.
     heading: String,
     finished: bool,
-    /// Whether a process of this machine works on the run.
+    #[serde(skip)]
+    stopped: bool,
+    /// Whether a process works on the run in this folder.
     running: bool,
-    /// No process of this machine works on the run, but it is in a shared store, so one of another machine may.
+    /// No process works on the run in this folder, and it has no outcome. But it is in a shared store, so a process that cannot be
+    /// seen from here may work on it.
     may_run_elsewhere: bool,
-    /// The node at work, with revision and attempt. If the run may go on elsewhere, the one that the journal says.
+    /// The node at work, with revision and attempt. If the run may go on elsewhere, the last attempt that has not finished.
     work: Option<Work>,
     check: Option<Check>,
     closed_revisions: usize,
@@ -36,11 +39,11 @@ pub(in crate::cli) struct Status {
     max_time: serde_json::Value,
     /// When the run was started or resumed last, RFC 3339.
     started: Option<String>,
-    /// When the last event was journaled, if no process works on the run, RFC 3339.
+    /// When the last event was journaled, if no process works on the run in this folder, RFC 3339.
     ended: Option<String>,
     /// The latest lines of progress, oldest first.
     lines: Vec<String>,
-    /// Why the journal cannot be read; the rest is as it was before.
+    /// Why the journal cannot be read or brought up to date; the rest is as it was before.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -79,6 +82,7 @@ impl Status {
         Self {
             heading: heading(view),
             finished: view.finished.is_some(),
+            stopped: view.finished.as_ref().is_some_and(|finished| finished.outcome == Outcome::Stopped),
             running: false,
             may_run_elsewhere: false,
             work: work(entries),
@@ -98,14 +102,22 @@ impl Status {
         }
     }
 
-    /// Adds the progress of the process that works on the run, if there is one on this machine. `is_shared`: another machine can
-    /// work on the run, too.
+    /// Adds the progress of the process that works on the run in this folder, if there is one. `is_shared`: others can work on it
+    /// elsewhere, and continue it after it has stopped.
     pub(in crate::cli) fn with_process(&self, is_running: bool, is_shared: bool, check: Option<Progress>) -> Self {
         let is_at_work = is_running && !self.finished;
-        let may_run_elsewhere = is_shared && !is_running && !self.finished;
+        let finished = self.finished && !(is_shared && self.stopped);
+        let may_run_elsewhere = is_shared && !is_running && !finished;
         let work = self.work.clone().filter(|_| is_at_work || may_run_elsewhere);
         let check = check.filter(|_| is_at_work && work.is_some());
+        let heading = match (may_run_elsewhere, self.stopped) {
+            (true, true) => "stopped; a process elsewhere may continue it".to_owned(),
+            (true, false) => "not finished; a process elsewhere may be working on it".to_owned(),
+            (false, _) => self.heading.clone(),
+        };
         Self {
+            heading,
+            finished,
             running: is_running,
             may_run_elsewhere,
             ended: self.ended.clone().filter(|_| !is_at_work),

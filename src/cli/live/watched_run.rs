@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::checker_progress::read_progress;
 use crate::cli::progress::CheckProgress;
+use crate::cli::run_place::UpdateError;
 use crate::toolchain::Progress;
 
 pub(in crate::cli) struct WatchedRun {
     pub folder: PathBuf,
-    /// Whether processes of other machines can work on it.
+    /// Whether it is in a shared store, so that processes elsewhere can work on it.
     pub is_shared: bool,
+    /// Why the folder could not be brought up to date.
+    pub update_error: UpdateError,
     /// `None` if another process runs it: then its reports are in a file.
     pub check: Option<CheckProgress>,
     /// Asks the run to stop; an error says why it cannot.
@@ -27,6 +30,10 @@ impl WatchedRun {
             Some(check) => check.lock().ok()?.clone(),
             None => read_progress(&self.folder, since?),
         }
+    }
+
+    pub(super) fn update_error(&self) -> Option<String> {
+        self.update_error.lock().ok()?.clone()
     }
 
     pub(super) fn folder(&self) -> &Path {

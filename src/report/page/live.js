@@ -24,6 +24,8 @@
   /** Whether the frame is loading a report, and whether a newer one is to follow it. */
   let isLoading = false;
   let isOutdated = false;
+  /** Whether the last status had an error. */
+  let hadError = false;
 
   const showTimes = () => {
     if (!status) return;
@@ -31,8 +33,10 @@
     const now = ended ? Date.parse(ended) : lost ?? Date.now();
     /** @param {string} at */
     const secondsSince = (at) => (now - Date.parse(at)) / 1000;
-    // Another machine may work on it, or may have ended: only its last event is known.
-    const how = !work ? "" : ended ? `began ${duration((Date.now() - Date.parse(work.since)) / 1000)} ago` : `for ${duration(secondsSince(work.since))}`;
+    // A process elsewhere may be working on it or may have died: only its last event is known.
+    const ago = (lost ?? Date.now()) - Date.parse(work?.since ?? "");
+    const how = !work ? "" : status.may_run_elsewhere ? `began ${duration(ago / 1000)} ago` : `for ${duration(secondsSince(work.since))}`;
+    setText("attempt", status.may_run_elsewhere ? "Last attempt" : "At work");
     setText("work", work ? `${work.node}, revision ${work.rev}, attempt ${work.attempt}, ${how}` : "–");
     if (started) setText("time", duration(secondsSince(started)) + (limit ? ` of ${limit}` : ""));
   };
@@ -59,8 +63,7 @@
     const before = status;
     status = now;
     lost = null;
-    const heading = now.finished ? now.heading
-      : now.may_run_elsewhere ? "not finished; a process of another machine may work on it"
+    const heading = now.finished || now.may_run_elsewhere ? now.heading
       : !now.running ? "not finished, and no process works on it"
       : now.work ? `running: ${now.work.node}` : "running";
     setText("heading", heading.charAt(0).toUpperCase() + heading.slice(1));
@@ -103,7 +106,8 @@
     /** @type {Status} */
     const now = JSON.parse(message.data);
     show(now);
-    if (now.error) setText("message", `The journal cannot be read: ${now.error}`);
+    if (now.error || hadError) setText("message", now.error ? `This is not up to date: ${now.error}` : "");
+    hadError = !!now.error;
     if (now.finished) events.close();
   };
   events.onerror = () => {

@@ -267,7 +267,7 @@ fn many_mutants_give_the_same_table() {
 }
 
 #[test]
-fn a_worker_does_not_need_a_higher_limit_of_open_files() {
+fn a_worker_raises_its_limit_of_open_files() {
     let fleet = Fleet::start();
     done(fleet.mutate("local", &[])).expect(0);
     let worker = fleet.worker_command(&[]);
@@ -275,9 +275,14 @@ fn a_worker_does_not_need_a_higher_limit_of_open_files() {
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -Sn 30 && exec \"$0\" \"$@\""]).arg(worker.get_program()).args(worker.get_args());
     let variables = worker.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    limited.env_clear().envs(variables).current_dir(fleet.bench.dir.path());
+    limited.env_clear().envs(variables).current_dir(fleet.bench.dir.path()).stdin(Stdio::null());
     let log = File::create(fleet.bench.path("worker-1.log")).unwrap();
-    let _worker = fleet.wait_until_registered(1, limited.stderr(log).spawn().unwrap());
+    let worker = fleet.wait_until_registered(1, limited.stderr(log).spawn().unwrap());
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", worker.child.id())).unwrap();
+    let open_files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let [soft, hard] =
+        [0, 1].map(|at| open_files.split_whitespace().nth(at).unwrap().parse::<u64>().unwrap_or(u64::MAX));
+    assert_eq!(soft, hard.min(65_536), "{open_files}");
     done(fleet.mutate("remote", &["--engine", &fleet.server.url(), "--jobs", "60"])).expect(0);
     fleet.assert_same_results("local", "remote");
 }
