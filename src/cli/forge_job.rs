@@ -127,7 +127,7 @@ impl RunProcesses {
         turn.lock_owned().await
     }
 
-    /// Waits for the processes of all runs, which were told to stop. One that does not is killed after [`GRACE`].
+    /// Waits until the processes of all runs have ended, after they were told to stop. Kills those that still run after [`GRACE`].
     pub(super) async fn all_ended(&self) {
         let is_one_left = || {
             let turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -172,7 +172,7 @@ pub(super) async fn worker(args: WorkerArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// Refuses an address that nobody can connect to, and warns of one where others can submit jobs.
+/// Refuses a `--listen` address that the server cannot connect to. Warns if other machines can submit jobs at it.
 #[cfg(feature = "restate")]
 fn check_listen(args: &WorkerArgs, is_advertised: bool) -> Result<(), Failure> {
     if !is_advertised && args.listen.ip().is_unspecified() {

@@ -35,8 +35,8 @@ const LINGER: Duration = Duration::from_secs(10);
 /// jobs reach the workers with a free turn,
 /// - a connection has one stream, so that no job is sent to a worker because another one runs there;
 /// - a connection with a long job begins its graceful shutdown (GOAWAY): it takes no other job, and closes after this one. The
-///   engine sends several jobs over a new connection before it knows the number of streams. Those behind the first one would wait
-///   until it has ended; the shutdown makes them fail, and the engine sends them again;
+///   engine sends several jobs over a new connection before it knows that there is only one stream. All but the first would wait
+///   until the first has ended; the shutdown makes them fail, and the engine sends them again;
 /// - a connection over which a job was refused is closed, because its worker is full.
 ///
 /// With a second stream, the shutdown would do harm: if the engine (1.7) finds a free stream for another job there, it cuts the

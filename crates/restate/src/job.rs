@@ -10,8 +10,8 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
 /// What a worker says that has no turn for a job. It is not a failure: the job waits.
 pub(crate) const BUSY: &str = "all turns of this worker are taken";
-/// Parts of the failure of an attempt that found no free turn: the worker had none, or the engine (1.7) had queued the job behind
-/// another one on a new connection ([`crate::connection`]).
+/// The failure of an attempt that found no free turn contains one of these. Either the worker had none, or the engine (1.7) had
+/// queued the job behind another one on a new connection ([`crate::connection`]).
 pub(crate) const NO_TURN: [&str; 3] = [
     BUSY,
     "stream error received: refused stream before processing any application logic",
