@@ -252,7 +252,9 @@ fn print_default_audit(
 
 /// Recomputes what the run must have decided, and compares. An unreadable journal is an error.
 fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
-    let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
+    // A file that the user names may be a link; one in a run folder may not.
+    let named = || args.log.canonicalize().unwrap_or_else(|_| args.log.clone());
+    let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { named() };
     // A pipe can be read only once, and the audit has read it.
     if !journal.is_file() {
         return Ok(Verification {

@@ -162,7 +162,9 @@ fn default_cache_dir(log: &Path) -> Result<PathBuf, Failure> {
         return Err(Failure::usage("a log from stdin has no default folder for labels").hint("add --label-cache DIR"));
     }
     if log.is_dir() {
-        return Ok(log.join("labels"));
+        let dir = log.join("labels");
+        files::check_below(log, &dir).map_err(|e| Failure::usage(format!("cannot use {}: {e}", dir.display())))?;
+        return Ok(dir);
     }
     let mut name = log.as_os_str().to_owned();
     name.push(".labels");

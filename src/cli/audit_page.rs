@@ -63,7 +63,7 @@ fn read_records(log: &Path, audited: &AuditReport) -> BTreeMap<u64, String> {
     let wanted: BTreeSet<u64> = cited_states(audited).into_iter().filter_map(|state| places.line(state)).collect();
     let journal = journal_of(log);
     let Some(last) = wanted.last().filter(|_| journal.is_file()) else { return BTreeMap::new() };
-    let Ok(file) = std::fs::File::open(&journal) else { return BTreeMap::new() };
+    let Ok(file) = crate::files::open(&journal) else { return BTreeMap::new() };
     let lines = std::io::BufReader::new(file).split(b'\n').map_while(Result::ok);
     (1..=*last)
         .zip(lines)

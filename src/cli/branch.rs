@@ -210,7 +210,7 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
         let path = dir.join(file::visible_name(name, parent.module_name()));
         // Within the run folder: in a folder from another person, a link must not send a file of this machine to a
         // model.
-        let text = match files::read_text_within(run.root(), &path, files::MEDIUM) {
+        let text = match files::read_text_below(run.root(), &path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),

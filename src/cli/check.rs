@@ -18,7 +18,7 @@ use super::progress::Display;
 use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
-use super::terminal::{is_colored, print_json_line, print_message, print_result, set_trace_width, write_stdout};
+use super::terminal::{is_colored, print_json_line, print_message, print_painted, print_result, set_trace_width};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_distributed_toolchain, create_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
@@ -262,7 +262,7 @@ fn print_outcome(args: &CheckArgs, files: &CheckedFiles, outcome: &CheckOutcome,
             print_result(&format!("{}\nBounds: {bounds}\n\n{story}", verdict_sentence(outcome)));
         }
         Format::Text => {
-            write_stdout(files.outcome_text(outcome, is_colored(&std::io::stdout())).as_bytes());
+            print_painted(&files.outcome_text(outcome, is_colored(&std::io::stdout())));
             if let Some(second) = second {
                 print_result(&(second_opinion(outcome, second) + "\n"));
             }

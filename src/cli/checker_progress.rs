@@ -37,7 +37,7 @@ pub(super) fn remove_progress(folder: &Path) {
 
 /// The last report, unless it is older than the current attempt, which began at `since` (RFC 3339).
 pub(super) fn read_progress(folder: &Path, since: &str) -> Option<Progress> {
-    let bytes = files::read(&path(folder), 4096).ok()?;
+    let bytes = files::read_below(folder, &path(folder), 4096).ok()?;
     let report: Report = serde_json::from_slice(&bytes).ok()?;
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
     (time(&report.at)? >= time(since)?).then_some(report.progress)

@@ -43,7 +43,8 @@ impl ContradictionReports {
     }
 
     fn write_files(&self, contradiction: &Contradiction) -> std::io::Result<PathBuf> {
-        std::fs::create_dir_all(&self.folder)?;
+        // In a run folder from elsewhere it could be a link to another folder.
+        crate::files::create_folder_below(self.folder.parent().unwrap_or(Path::new("")), &self.folder)?;
         let mut number = 1_u32;
         let folder = loop {
             let folder = self.folder.join(format!("{}-{number}", contradiction.module));

@@ -252,7 +252,7 @@ fn folder_name(folder: &Path) -> String {
 /// Identifies a run: its first event has its settings, the digests of its documents and the time of its start.
 fn digest_of_first_line(folder: &Path) -> Result<Sha, Failure> {
     let path = folder.join("journal.jsonl");
-    let text = files::read(&path, files::LOG)
+    let text = files::read_below(folder, &path, files::LOG)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())).hint(RESTORE))?;
     Ok(Sha::digest(text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default()))
 }

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::failure::Failure;
 use super::output_file::{unwritable_reason, write_file};
-use super::terminal::{print_json_line, print_result};
+use super::terminal::{print_json_line, print_result, print_workflow_commands};
 use crate::report::{Findings, github_annotations, markdown_summary, sarif};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,7 +49,7 @@ impl FindingsFormat {
         match self {
             Self::Text | Self::Json => {}
             Self::Sarif => print_json_line(&sarif(&findings)),
-            Self::Github => print_result(&github_annotations(&findings)),
+            Self::Github => print_workflow_commands(&github_annotations(&findings)),
             Self::Markdown => print_result(&markdown_summary(&findings)),
         }
         files.write(&findings)?;

@@ -24,18 +24,25 @@ pub(super) fn open_log(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin()));
     }
-    Ok(Box::new(open_log_file(&file_of(path))?))
+    Ok(Box::new(open_log_file(path)?))
 }
 
 fn file_of(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() }
 }
 
-fn open_log_file(path: &Path) -> Result<File, Failure> {
+/// Opens a file that the user names, or the journal of a run folder, which may have come from elsewhere.
+fn open_log_file(named: &Path) -> Result<File, Failure> {
+    let path = &file_of(named);
     // `audit <(command)`: the shell passes the output of a command as a named pipe.
     let is_pipe = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
     let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
-    if from_shell { File::open(path) } else { files::open(path) }.map_err(|e| {
+    let opened = match () {
+        () if from_shell => File::open(path),
+        () if named.is_dir() => files::open_below(named, path),
+        () => files::open(path),
+    };
+    opened.map_err(|e| {
         Failure::usage(format!("cannot read {}: {e}", path.display()))
             .hint("name a run folder, a file of JSON lines, or - for stdin")
     })
@@ -60,8 +67,8 @@ impl GrowingLog {
         let input: Box<dyn Read + Send> = if is_stdin {
             open_log(path)?
         } else {
+            let file = open_log_file(path)?;
             let path = file_of(path);
-            let file = open_log_file(&path)?;
             let meta = file.metadata().ok().filter(Metadata::is_file);
             read = meta.map(|meta| ReadFile {
                 path,

@@ -120,7 +120,7 @@ pub(super) fn page_of_run(folder: &Path, view: &RunView, entries: &[Entry]) -> R
 }
 
 pub(super) fn read_artifact(folder: &Path, sha: &Sha) -> Option<String> {
-    let bytes = files::read(&folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
+    let bytes = files::read_below(folder, &folder.join("artifacts").join(sha.as_str()), files::LARGE).ok()?;
     (Sha::digest(&bytes) == *sha).then(|| String::from_utf8(bytes).ok())?
 }
 

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::secrets::refuse_secrets;
 use super::snippet_text::print_failure;
 use super::telemetry::{self, LAST_BATCH};
-use super::terminal::stdout_error;
+use super::terminal::{escape_control_characters, is_colored, stdout_error, write_stderr};
 use super::{
     audit, check, completions, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula, init, man,
     mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
@@ -56,8 +56,7 @@ pub fn run_program<A: Parser>(
     let args = match A::try_parse() {
         Ok(args) => args,
         Err(e) => {
-            // A broken pipe while printing help is not an error.
-            let _ = e.print();
+            print_argument_error(&e);
             let exit = if e.use_stderr() { Exit::Usage } else { Exit::Ok };
             return ExitCode::from(exit.code());
         }
@@ -84,6 +83,16 @@ pub fn run_program<A: Parser>(
         return ExitCode::from(Exit::Tool.code());
     }
     ExitCode::from(exit.code())
+}
+
+/// Prints help or an error about arguments, which quotes them.
+fn print_argument_error(error: &clap::Error) {
+    if error.use_stderr() && !is_colored(&std::io::stderr()) {
+        write_stderr(&escape_control_characters(&error.render().to_string()));
+    } else {
+        // A broken pipe while printing help is not an error.
+        let _ = error.print();
+    }
 }
 
 fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {

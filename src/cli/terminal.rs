@@ -1,7 +1,9 @@
 //! Writes to stdout and stderr: results to stdout, messages to stderr. Everything for reading passes through here, so that
 //! keys and control characters never reach the terminal.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
@@ -91,33 +93,106 @@ pub fn print_result(text: &str) {
     write_stdout(escape_control_characters(text).as_bytes());
 }
 
+/// Prints commands for GitHub Actions, one a line, in which every inserted text is escaped already.
+pub(super) fn print_workflow_commands(text: &str) {
+    write_stdout(replace_control_characters(text).as_bytes());
+}
+
 /// Prints a result for programs, as one line.
 pub fn print_json_line(value: &impl serde::Serialize) {
     let line = serde_json::to_string(value).unwrap_or_default();
-    write_stdout(format!("{}\n", escape_invisible_json(&line)).as_bytes());
+    // A build server would take `##[` for a command wherever it is in a line. In JSON, it can only be in a string.
+    let line = escape_invisible_json(&line).replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[");
+    write_stdout(format!("{line}\n").as_bytes());
+}
+
+/// Makes a text safe to write: replaces control characters, writes out invisible ones, and takes the effect from what a build
+/// server would execute. All of these can come from documents, models and file names.
+pub(super) fn escape_control_characters(text: &str) -> String {
+    disarm_commands(&replace_control_characters(text)).into_owned()
+}
+
+/// A text without commands for a build server. GitHub Actions executes a line of the log that begins with `::`, after blanks,
+/// or has `##[` anywhere; Azure Pipelines one that has `##vso[`. A backslash takes the effect from them.
+fn disarm_commands(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let disarm = |line: &str| {
+        let line = line.replace("##[", "#\\#[").replace("##vso[", "#\\#vso[");
+        let start = line.len() - line.trim_start().len();
+        if line[start..].starts_with("::") { format!("{}\\{}", &line[..start], &line[start..]) } else { line }
+    };
+    Cow::Owned(text.split_inclusive('\n').map(disarm).collect())
 }
 
 /// Replaces control characters, which could move the cursor or change colours, and writes out invisible characters, which
-/// make a text look different from what tools read. Both can come from documents and models.
-pub(super) fn escape_control_characters(text: &str) -> String {
+/// make a text look different from what tools read.
+fn replace_control_characters(text: &str) -> String {
     let text = show_invisible(text);
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
-/// Writes a text that is safe for a terminal to stderr. A closed pipe is not an error, as below.
-pub(super) fn write_stderr(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+/// Writes a text with our own colours, whose parts are escaped already, to stdout.
+pub(super) fn print_painted(text: &str) {
+    write_stdout(disarm_commands(text).as_bytes());
 }
 
-/// Prints a line on stderr. A closed pipe is not an error: it must not stop a run before its end.
-pub fn print_message(line: &str) {
+/// Writes a text with our own colours, whose parts are escaped already, to stderr. A closed pipe is not an error, as below.
+pub(super) fn write_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(disarm_commands(text).as_bytes());
+}
+
+/// Prints a message on stderr. A closed pipe is not an error: it must not stop a run before its end.
+pub fn print_message(message: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", escape_control_characters(&hide_secrets(line)));
+    let _ = writeln!(err, "{}", escape_control_characters(&indent_continuation(&hide_secrets(message))));
+}
+
+/// A message whose further lines begin with a blank: a line break in the name of a file, or in the words of a server, must
+/// not begin a line that looks like one of ours.
+fn indent_continuation(message: &str) -> String {
+    let mut lines = message.split('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| {
+        let indent = if line.is_empty() || line.starts_with([' ', '\t']) { "" } else { "  " };
+        text + "\n" + indent + line
+    })
+}
+
+/// The name of a file in one line: a line break in it would begin a line of its own.
+pub(super) fn shown_path(path: &Path) -> String {
+    path.display().to_string().replace(['\n', '\r'], "\u{fffd}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_is_a_command_for_a_build_server() {
+        for (text, expected) in [
+            ("x\n::error file=a::b\n", "x\n\\::error file=a::b\n"),
+            ("::stop-commands::x", "\\::stop-commands::x"),
+            ("a\n \t ::add-mask::b", "a\n \t \\::add-mask::b"),
+            ("a ##[error]b ##[group]", "a #\\#[error]b #\\#[group]"),
+            ("a\n##vso[task.complete result=Failed;]", "a\n#\\#vso[task.complete result=Failed;]"),
+            ("###[x]", "##\\#[x]"),
+            // The characters before it are removed, but the line break stays one.
+            ("a\r::error::b", "a\u{fffd}::error::b"),
+            ("a\u{2028}::error::b", "a<U+2028>::error::b"),
+            // Nothing to do.
+            ("Spec::Inv, a :: b, ## Heading, #[x]\n", "Spec::Inv, a :: b, ## Heading, #[x]\n"),
+        ] {
+            assert_eq!(escape_control_characters(text), expected);
+        }
+        // No form feed or other blank before it hides it.
+        for blank in (0..=0x3000).filter_map(char::from_u32).filter(|c| c.is_whitespace() || c.is_control()) {
+            let shown = escape_control_characters(&format!("a\n{blank}::error::b"));
+            let last = shown.lines().last().unwrap().trim_start();
+            assert!(!last.starts_with("::"), "{blank:?}: {shown:?}");
+        }
+    }
 
     #[test]
     fn control_characters_of_a_document_never_reach_the_terminal() {

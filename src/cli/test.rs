@@ -18,7 +18,7 @@ use super::output_file::write_file;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::spec_files::read_spec;
-use super::terminal::{is_colored, print_json_line, print_message, print_result, write_stdout};
+use super::terminal::{is_colored, print_json_line, print_message, print_painted, print_result};
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, tool_failure, tool_limits};
 use super::value_parsers::parse_positive;
@@ -97,7 +97,7 @@ pub(super) async fn test(args: TestArgs) -> Result<Exit, Failure> {
         }
         if args.format == FindingsFormat::Text {
             print_result(&format!("{}\n", test_line(&test)));
-            write_stdout(details.as_bytes());
+            print_painted(&details);
         }
         tests.push(test);
     }

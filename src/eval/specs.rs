@@ -72,7 +72,7 @@ impl Specs {
         };
         let read = |name: &str| {
             let file = root.join(file::visible_name(name, &module));
-            files::read_text(&file, files::MEDIUM).map_err(|e| unreadable(file, e))
+            files::read_text_within(root, &file, files::MEDIUM).map_err(|e| unreadable(file, e))
         };
         let text = read(file::MODULE)?;
         let cfg_text = read(file::CFG)?;

@@ -73,7 +73,7 @@ impl NodeContext {
     ) -> Result<(Labels, Vec<AnswerReceived>), NodeError> {
         // An empty folder: the labeller sees the step in its prompt and nothing else.
         let workspace = request.workspace.join(LABEL_NODE);
-        std::fs::create_dir_all(&workspace).map_err(|source| RunError::Io {
+        crate::files::create_folder_below(attempt.run.root(), &workspace).map_err(|source| RunError::Io {
             what: "create the folder",
             path: workspace.clone(),
             source,

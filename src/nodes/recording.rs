@@ -2,7 +2,7 @@
 //! cannot leave the two apart.
 
 use crate::journal::{ArtifactStore, StoreError, is_parallel_lifeline};
-use crate::llm::{Recorded, Recording, RequestKey, Timing};
+use crate::llm::{Recorded, RecordedDocument, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
 use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, candidate_lifeline};
 use crate::tla::{LargerBound, LargerBoundResult};
@@ -28,6 +28,7 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
             wording: sent.wording.clone(),
             prompt_start: sent.prompt_start.clone(),
             reads: answer.reads.clone(),
+            documents: RecordedDocument::among(&sent.offered),
             usage: answer.usage,
             cost_usd: answer.cost_usd,
             model: answer.model.clone(),

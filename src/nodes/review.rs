@@ -97,10 +97,12 @@ pub(super) async fn perform(
     let (module_sha, cfg_sha) = (Sha::digest(&shown_module), Sha::digest(&shown_cfg));
     // A recorded reader read the check of the recorded run. Its text contains times, so this run's text differs.
     let check_sha = Some(&check_sha).filter(|_| !answer.replayed);
-    let unread = unread_files(
+    let mut unread = unread_files(
         &answer.reads,
         &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", check_sha)],
     );
+    // A recorded reviewer of other documents accepts nothing of these.
+    unread.extend(answer.changed_documents.iter().map(ToString::to_string));
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     match read(&answer.text) {
         Ok(review) => {

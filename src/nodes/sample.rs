@@ -3,7 +3,7 @@
 
 use super::context::{NodeContext, REPLAY};
 use crate::journal::{Kind, Sha};
-use crate::llm::{Answer, CallEvent, CallPermit, FailureKind, FileRead, Request, RequestKey, Usage, Used};
+use crate::llm::{Answer, CallEvent, CallPermit, ChangedDocument, FailureKind, FileRead, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
     AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, ReadRefused,
     RequestPartOmitted, RequestSent, RunError, RunEvent, StopReason,
@@ -18,6 +18,8 @@ pub(super) struct NodeAnswer {
     pub reads: Vec<FileRead>,
     /// Whether it comes from a recording.
     pub replayed: bool,
+    /// The documents that differ from those that a recorded answer was given for.
+    pub changed_documents: Vec<ChangedDocument>,
 }
 
 /// An answer, and the data of the event that made it durable.
@@ -99,6 +101,7 @@ impl NodeContext {
             cost_usd: answer.cost_usd,
             estimated,
             stale: answer.stale,
+            changed_documents: answer.changed_documents.clone(),
             reads: answer.reads.clone(),
             answer: visible,
             pending_answer: pending,
@@ -107,7 +110,8 @@ impl NodeContext {
         };
         attempt.record(Kind::Recv, RunEvent::AnswerReceived(received.clone()))?;
         self.write_recording(attempt)?;
-        let answer = NodeAnswer { text: answer.text, sha, reads: answer.reads, replayed: self.is_replay() };
+        let Answer { text, reads, changed_documents, .. } = answer;
+        let answer = NodeAnswer { text, sha, reads, replayed: self.is_replay(), changed_documents };
         Ok(Sample { answer, received, labels: None })
     }
 
@@ -122,7 +126,17 @@ impl NodeContext {
         // If the run was killed between the two writes, the journal holds the answer and the recording lacks it.
         self.write_recording(attempt)?;
         let text = attempt.run.store().text(artifact).map_err(RunError::from)?;
-        Ok(NodeAnswer { text, sha: artifact.clone(), reads: reads.to_vec(), replayed: provider == REPLAY })
+        let received = attempt.recall(|event| match event {
+            RunEvent::AnswerReceived(received) if received.artifact == *artifact => Some(&received.changed_documents),
+            _ => None,
+        });
+        Ok(NodeAnswer {
+            text,
+            sha: artifact.clone(),
+            reads: reads.to_vec(),
+            replayed: provider == REPLAY,
+            changed_documents: received.cloned().unwrap_or_default(),
+        })
     }
 
     /// Waits for a place among the calls under way. A candidate stops waiting as soon as another candidate is chosen.

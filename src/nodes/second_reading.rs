@@ -9,8 +9,10 @@ use serde_json::json;
 use super::ask::{NodeRequest, record_normalisation};
 use super::claim_text::claim_text;
 use super::context::{NodeContext, parse_schema};
+use super::sample::NodeAnswer;
 use super::workspace::{current, documents, number_lines};
 use crate::journal::Kind;
+use crate::llm::changed_documents_words;
 use crate::pipeline::{
     AnswerUnreadable, Attempt, Event, Facts, Feedback, Flaw, FurtherReading, NodeError, NodeName, Product,
     ReplacedClaim, RunEvent, RunView, file,
@@ -64,17 +66,22 @@ pub(super) async fn perform(
     }
     let has_changes = !changes.is_empty();
     let answer = context.ask(view, request("second_reading", prompt, files, has_changes, attempt)).await?;
-    let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha.clone())]);
     let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
     let mut is_readable = true;
-    let opinion = match read(&answer.text, view) {
-        Ok(opinion) => record_normalisation(attempt, opinion)?,
-        Err(problem) if !view.state.unreadable => {
+    let other_documents = about_other_documents(&answer);
+    let opinion = match (read(&answer.text, view), other_documents) {
+        (Ok(_), Some(why)) => {
+            is_readable = false;
+            Opinion { agrees: false, why, open_point: None }
+        }
+        (Ok(opinion), None) => record_normalisation(attempt, opinion)?,
+        (Err(problem), _) if !view.state.unreadable => {
             attempt.record(Kind::Act, RunEvent::AnswerUnreadable(AnswerUnreadable { why: problem.what }))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // After two unreadable answers the claim counts as not confirmed.
-        Err(problem) => {
+        (Err(problem), _) => {
             is_readable = false;
             unreadable_opinion(&problem)
         }
@@ -87,13 +94,16 @@ pub(super) async fn perform(
     for ((flaw, _), purpose) in readable.zip(FURTHER_PURPOSES) {
         let files = vec![("claim.md".to_owned(), text_of(flaw))];
         let answer = context.ask(view, request(purpose, PROMPT.to_owned(), files, has_changes, attempt)).await?;
-        let (agrees, why, open_point) = match read(&answer.text, view) {
-            Ok(opinion) => {
+        let other_documents = about_other_documents(&answer);
+        let (agrees, why, open_point) = match (read(&answer.text, view), other_documents) {
+            // A reader of other documents decides nothing about these.
+            (Ok(_), Some(why)) => (None, why, None),
+            (Ok(opinion), None) => {
                 let (agrees, why, open_point) = weigh(view, record_normalisation(attempt, opinion)?, Some(flaw));
                 (Some(agrees), why, open_point)
             }
             // Not asked again: it decides nothing, and the report says that it is not decided.
-            Err(problem) => {
+            (Err(problem), _) => {
                 (None, format!("the answer of the second reader could not be read: {}", problem.what), None)
             }
         };
@@ -156,6 +166,15 @@ fn request<'a>(
         schema: Some(parse_schema(SCHEMA)),
         ..NodeRequest::new(NodeName::Review, purpose, attempt)
     }
+}
+
+/// Why a recorded answer confirms nothing: it was given for other documents.
+fn about_other_documents(answer: &NodeAnswer) -> Option<String> {
+    let changed = &answer.changed_documents;
+    (!changed.is_empty()).then(|| {
+        let documents = changed_documents_words(changed);
+        format!("the recorded second reader read other documents, so it confirms nothing here: {documents}")
+    })
 }
 
 fn unreadable_opinion(problem: &Problem) -> Opinion {

@@ -89,5 +89,5 @@ pub(super) fn take_part(
 
 /// A text that an earlier answer gave, as an answer. The reads belong to that answer.
 pub(super) fn earlier_answer(text: String, sha: Sha) -> NodeAnswer {
-    NodeAnswer { text, sha, reads: Vec::new(), replayed: false }
+    NodeAnswer { text, sha, reads: Vec::new(), replayed: false, changed_documents: Vec::new() }
 }

@@ -27,9 +27,11 @@ pub(super) fn lay_out(
     docs: bool,
     exemplars: bool,
 ) -> Result<Vec<Offered>, NodeError> {
+    let mut index = None;
     if docs {
         let documents = documents(view, attempt)?;
-        files.push((index_path(documents.iter().map(|d| d.path.as_str())), render_index(&documents)));
+        let path = index.insert(index_path(documents.iter().map(|d| d.path.as_str())));
+        files.push((path.clone(), render_index(&documents)));
         files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
     }
     if exemplars {
@@ -39,9 +41,14 @@ pub(super) fn lay_out(
         }
     }
     let root = attempt.workspace();
+    // `workspace`, or `candidates` above it, could be a link to a folder of the user, whose files would be removed.
+    files::check_below(attempt.run.root(), &root).map_err(|source| io_error("clear", &root, source))?;
     let wanted: BTreeSet<PathBuf> = files.iter().map(|(path, _)| root.join(path)).collect();
     clear(&root, &wanted).map_err(|source| io_error("clear", &root, source))?;
-    files.iter().map(|(path, text)| offer(attempt, path, text)).collect()
+    files
+        .iter()
+        .map(|(path, text)| Ok(Offered { is_index: index.as_ref() == Some(path), ..offer(attempt, path, text)? }))
+        .collect()
 }
 
 /// Writes a file into the workspace, unless it already has this content.
@@ -53,14 +60,16 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
     }
     let target = root.join(path);
     let sha = attempt.keep(text)?;
-    if !files::read(&target, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
+    if !files::read_below(&root, &target, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
         let dir = target.parent().unwrap_or(&root);
-        std::fs::create_dir_all(dir).map_err(|source| io_error("create the folder", dir, source))?;
-        std::fs::write(&target, text).map_err(|source| io_error("write", &target, source))?;
+        files::create_folder_below(&root, dir).map_err(|source| io_error("create the folder", dir, source))?;
+        files::check_below(&root, &target)
+            .and_then(|()| std::fs::write(&target, text))
+           .map_err(|source| io_error("write", &target, source))?;
     }
     // These are the same for all requests of a run; everything else changes with the specification.
     let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
-    Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared })
+    Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared, is_index: false })
 }
 
 /// Removes a file from the workspace.
@@ -162,7 +171,6 @@ fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> RunError
 
 /// Removes everything below `root` that is not wanted.
 fn clear(root: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
-    // `workspace` could be a link to a folder of the user, whose files would be removed.
     if std::fs::symlink_metadata(root).is_ok_and(|m| !m.is_dir()) {
         return Err(std::io::Error::other("it is not a folder"));
     }

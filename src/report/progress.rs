@@ -10,7 +10,7 @@ use super::objective::step_words;
 use super::policy::intervened_words;
 use super::strengthen::{mutants_sentence, sample_line};
 use super::text::LONGEST_WHY;
-use crate::llm::FailedCall;
+use crate::llm::{FailedCall, changed_documents_words};
 use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, RequestPartOmitted, Row, RunEvent};
 use crate::tla::{statistics_sentence, verdict_sentence};
 
@@ -44,7 +44,14 @@ pub fn progress_line(entry: &Entry, elapsed: f64, folder: &Path) -> Option<Strin
         }
         RunEvent::AnswerReceived(answer) => {
             let stale = if answer.stale { ", recorded for an older prompt, used anyway" } else { "" };
-            format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds)
+            let answered = format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds);
+            match changed_documents_words(&answer.changed_documents) {
+                words if words.is_empty() => answered,
+                words => {
+                    let (recorded, words) = ("recorded for other documents, accepts nothing", start(&words, LINE));
+                    format!("{answered}\n{:<20}{recorded}: {words}", "")
+                }
+            }
         }
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("{node}asking {} instead", models.to),

@@ -523,11 +523,21 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
 
 fn cost(view: &RunView) -> String {
     let spent = view.spent_total();
-    let stale = match spent.stale {
+    format!("Cost: {}{}", amounts(&spent, is_replayed(view)), stale_words(&spent))
+}
+
+/// How many answers were recorded for something else; empty if none was.
+pub(super) fn stale_words(spent: &Spent) -> String {
+    let other_documents = spent.changed_documents;
+    let older_prompt = match spent.stale.saturating_sub(other_documents) {
         0 => String::new(),
         n => format!("; {n} of them recorded for an older prompt, used anyway"),
     };
-    format!("Cost: {}{stale}", amounts(&spent, is_replayed(view)))
+    let other_documents = match other_documents {
+        0 => String::new(),
+        n => format!("; {n} of them recorded for other documents: none of these accepts or confirms anything"),
+    };
+    older_prompt + &other_documents
 }
 
 /// Whether the answers come from a recording, which costs nothing.

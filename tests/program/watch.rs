@@ -212,6 +212,8 @@ fn a_run_serves_its_own_page_and_its_last_status_is_the_outcome() {
     let mut events = connect(&host, "GET", &format!("/{token}/events"), &[("Host", &host)]);
     let drain = std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
     status(&mut events);
+    // The end of the run does not wait for these.
+    let _idle = idle_connections(&host, 300);
     for text in [INFORMAL.to_owned(), fenced(MODULE), good_sections(), review("approved")] {
         crate::support::handoff::answer_next(&bench, &text);
     }
@@ -276,6 +278,46 @@ fn a_report_is_made_once_and_another_journal_is_read_from_its_start() {
     let damaged = events();
     assert!(damaged["error"].as_str().is_some_and(|error| error.contains("journal.jsonl")), "{damaged}");
     assert_eq!(damaged["heading"], now["heading"]);
+}
+
+/// Connections without the token: silent ones, some in the middle of their headers, and some that go on asking.
+fn idle_connections(host: &str, count: usize) -> Vec<TcpStream> {
+    let open = |number: usize| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let text = match number % 3 {
+            0 => String::new(),
+            1 => format!("GET / HTTP/1.1\r\nHost: {host}\r\nX-Slow: "),
+            _ => format!("GET /0123/ HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        };
+        // The server may have closed it already.
+        let _ = stream.write_all(text.as_bytes());
+        stream
+    };
+    (0..count).map(open).collect()
+}
+
+#[test]
+fn connections_without_the_token_keep_nobody_from_the_page() {
+    let bench = counter::bench();
+    let mut run = Waiting::start(&bench, &RUN);
+    let watch = Watch::start(&bench);
+    let before = idle_connections(&watch.host, 300);
+    let mut events = watch.events();
+    assert_eq!(status(&mut events)["work"]["node"], "informal_spec");
+    assert_eq!(watch.ask("GET", "/", &[]).0, 200);
+    // An open page stays open, and another one can be opened, while more of them come.
+    let after = idle_connections(&watch.host, 300);
+    assert_eq!(watch.ask("GET", "/report", &[]).0, 200);
+    run.answer(INFORMAL);
+    run.next();
+    while status(&mut events)["work"]["node"] != "formalize" {}
+    // All of them are closed in the end, also the silent ones.
+    for mut stream in before.into_iter().chain(after) {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    }
+    assert_eq!(watch.ask("GET", "/", &[]).0, 200);
+    run.end();
 }
 
 #[test]

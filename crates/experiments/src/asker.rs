@@ -278,6 +278,7 @@ fn empty_answer(failure: &CallFailure) -> Answer {
         cost_usd: None,
         model: None,
         stale: false,
+        changed_documents: Vec::new(),
         request_ids: Vec::new(),
         stop_reason: why.and_then(|why| why.as_str().map(str::to_owned)),
     }

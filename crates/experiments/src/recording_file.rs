@@ -113,6 +113,7 @@ mod tests {
             wording: Sha::digest("w"),
             prompt_start: "p".into(),
             reads: Vec::new(),
+            documents: None,
             usage: None,
             cost_usd: None,
             model: Some("m".into()),

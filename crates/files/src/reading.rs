@@ -46,7 +46,7 @@ pub fn open_own(path: &Path) -> Result<File> {
     open_with(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))
 }
 
-fn require_regular(kind: std::fs::FileType) -> Result<()> {
+pub(super) fn require_regular(kind: std::fs::FileType) -> Result<()> {
     let what = match () {
         () if kind.is_file() => return Ok(()),
         () if kind.is_dir() => "a folder",
@@ -83,7 +83,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     text(read(path, limit)?)
 }
 
-fn text(bytes: Vec<u8>) -> Result<String> {
+pub(super) fn text(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         Error::new(ErrorKind::InvalidData, format!("it is not UTF-8 text (byte {})", at + 1))

@@ -47,7 +47,7 @@ impl Follower {
     pub fn read_new<E: Event>(&mut self) -> Result<Appended<E>, JournalError> {
         let path = self.path.clone();
         let io = |source| JournalError::Io { what: "read", path: path.clone(), source };
-        let mut file = files::open(&path).map_err(io)?;
+        let mut file = files::open_below(path.parent().unwrap_or(&path), &path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
         let (identity, length) = ((metadata.dev(), metadata.ino()), metadata.len());
         if let Some(before) = self.read.take_if(|read| read.file == identity && read.complete <= length) {

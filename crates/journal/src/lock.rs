@@ -136,7 +136,7 @@ impl RunLock {
 
 /// The lock file of `folder`, if a process holds the lock.
 fn open_held(folder: &Path) -> Option<File> {
-    let file = files::open(&folder.join("run.lock")).ok()?;
+    let file = files::open_below(folder, &folder.join("run.lock")).ok()?;
     // Shared, so that two callers who only ask do not see each other as holders. It ends with the file.
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then_some(file)
 }

@@ -291,7 +291,7 @@ pub fn read<E: Event>(path: &Path) -> Result<Vec<Entry<E>>, JournalError> {
 
 /// Like [`read`], but also counts the complete lines of an incomplete last group.
 pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), JournalError> {
-    let bytes = files::read(path, files::LOG).map_err(|source| JournalError::Io {
+    let bytes = files::read_below(path.parent().unwrap_or(path), path, files::LOG).map_err(|source| JournalError::Io {
         what: "read",
         path: path.to_owned(),
         source,

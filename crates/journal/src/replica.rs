@@ -10,7 +10,7 @@ pub const WORKING_COPY_MARK: &str = "shared-run.txt";
 
 /// The address of the run, if `folder` is the working copy of a run of a shared store.
 pub fn address_of_working_copy(folder: &Path) -> Option<String> {
-    let text = files::read_text(&folder.join(WORKING_COPY_MARK), files::SMALL).ok()?;
+    let text = files::read_text_below(folder, &folder.join(WORKING_COPY_MARK), files::SMALL).ok()?;
     Some(text.lines().next()?.to_owned())
 }
 

@@ -36,7 +36,8 @@ pub struct ArtifactStore {
 impl ArtifactStore {
     /// Opens the store, and creates its folder if needed.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(dir).map_err(|source| StoreError::Io {
+        // The folder of the run may have come from elsewhere, with a link in it.
+        files::create_folder_below(folder_of(dir), dir).map_err(|source| StoreError::Io {
             what: "create the folder",
             path: dir.to_owned(),
             source,
@@ -61,7 +62,7 @@ impl ArtifactStore {
         let sha = Sha::digest(bytes);
         let path = self.path(&sha);
         // On some file systems a crash can leave a name without content, so the length is checked as well.
-        if std::fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
+        if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() == bytes.len() as u64) {
             return Ok(sha);
         }
         if let Some(replica) = &self.replica {
@@ -74,7 +75,7 @@ impl ArtifactStore {
     /// Reads an artifact and checks its content against its name.
     pub fn get(&self, sha: &Sha) -> Result<Vec<u8>, StoreError> {
         let path = self.path(sha);
-        let bytes = files::read(&path, files::LARGE).map_err(|source| StoreError::Io {
+        let bytes = files::read_below(folder_of(&self.dir), &path, files::LARGE).map_err(|source| StoreError::Io {
             what: "read",
             path: path.clone(),
             source,
@@ -86,6 +87,11 @@ impl ArtifactStore {
     pub fn text(&self, sha: &Sha) -> Result<String, StoreError> {
         String::from_utf8(self.get(sha)?).map_err(|_| StoreError::NotText { path: self.path(sha) })
     }
+}
+
+/// The folder that the folder of the artifacts is in.
+fn folder_of(dir: &Path) -> &Path {
+    dir.parent().unwrap_or(Path::new(""))
 }
 
 #[cfg(test)]

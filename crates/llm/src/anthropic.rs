@@ -75,6 +75,7 @@ impl Anthropic {
             cost_usd: None,
             model: tally.model.map(|m| self.http.redact(&m)).or_else(|| Some(model_of(request).to_owned())),
             stale: false,
+            changed_documents: Vec::new(),
             request_ids: tally.request_ids,
             stop_reason: tally.stop_reason,
         })

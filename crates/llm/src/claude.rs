@@ -289,6 +289,7 @@ impl ClaudeCode {
             cost_usd: None,
             model: finished.model,
             stale: false,
+            changed_documents: Vec::new(),
             request_ids: finished.request_ids,
             stop_reason: finished.stop_reason,
         })

@@ -53,19 +53,24 @@ impl Handoff {
         self.dir.join(format!("{:04}-{}", request.seq, request.key.node))
     }
 
+    /// The folder of the run, which may have come from elsewhere.
+    fn root(&self) -> &Path {
+        self.dir.parent().unwrap_or(Path::new(""))
+    }
+
     async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
         let folder = self.folder(request);
         let io = |what| {
             let path = folder.clone();
             move |source| LlmError::Io { what, path, source }
         };
-        std::fs::create_dir_all(&folder).map_err(io("create the folder"))?;
+        files::create_folder_below(self.root(), &folder).map_err(io("create the folder"))?;
         // Before the request is written, so that no rename of an answer is missed.
         let renames = RenameWatch::new(&folder, ANSWER);
         let question = folder.join("request.md");
         let text = render(request, &folder)?;
         // A resumed run asks again. An unchanged request keeps its file, which the answerer may have open.
-        if files::read_text(&question, files::LARGE).ok().as_deref() != Some(text.as_str()) {
+        if files::read_text_below(self.root(), &question, files::LARGE).ok().as_deref() != Some(text.as_str()) {
             write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
         }
         info!(folder = ?folder, "waiting for an answer");
@@ -79,6 +84,7 @@ impl Handoff {
             cost_usd: None,
             model: None,
             stale: false,
+            changed_documents: Vec::new(),
             request_ids: Vec::new(),
             stop_reason: None,
         })
@@ -87,7 +93,7 @@ impl Handoff {
     /// Waits until the answer exists and is complete.
     async fn wait_for(&self, path: &Path, mut renames: RenameWatch, cancel: &Cancel) -> Result<String, LlmError> {
         loop {
-            if let Some(text) = complete_answer(path, renames.was_renamed(), (self.now)())? {
+            if let Some(text) = complete_answer(self.root(), path, renames.was_renamed(), (self.now)())? {
                 return Ok(text);
             }
             tokio::select! {
@@ -136,7 +142,11 @@ fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
     for offered in request.offered.iter().filter(|o| is_inlined(o)) {
         let path = request.workspace.join(&offered.path);
         let content =
-            files::read_text(&path, files::LARGE).map_err(|source| LlmError::Io { what: "read", path, source })?;
+            files::read_text_below(&request.workspace, &path, files::LARGE).map_err(|source| LlmError::Io {
+                what: "read",
+                path,
+                source,
+            })?;
         let fence = fence_for(&content);
         let (path, sha) = (&offered.path, &offered.sha);
         let _ = write!(
@@ -162,7 +172,7 @@ fn fence_for(content: &str) -> String {
 
 /// The files that count as read: all inlined ones, and those that the answerer lists.
 fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
-    let listed = files::read_text(&folder.join("files_read.txt"), files::SMALL).unwrap_or_default();
+    let listed = files::read_text_below(folder, &folder.join("files_read.txt"), files::SMALL).unwrap_or_default();
     // A person may write the list in Markdown.
     let listed: Vec<&str> =
         listed.lines().map(|l| l.trim().trim_start_matches("- ").trim_matches('`')).filter(|l| !l.is_empty()).collect();
@@ -175,7 +185,7 @@ fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
         let lines: Vec<Option<&str>> = lines.collect();
         let whole = is_inlined(o) || lines.contains(&None) || {
             let ranges = lines.iter().flatten().flat_map(|l| l.split(',')).filter_map(parse_range).collect();
-            let text = files::read_text(&request.workspace.join(&o.path), files::LARGE);
+            let text = files::read_text_below(&request.workspace, &request.workspace.join(&o.path), files::LARGE);
             text.is_ok_and(|text| ranges_cover(ranges, text.lines().count() as u64))
         };
         let named = is_inlined(o) || !lines.is_empty();
@@ -190,20 +200,21 @@ fn parse_range(text: &str) -> Option<(u64, u64)> {
     Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
 }
 
-fn complete_answer(path: &Path, renamed: bool, now: SystemTime) -> Result<Option<String>, LlmError> {
+/// The answer in the run folder `root`, once it is complete.
+fn complete_answer(root: &Path, path: &Path, renamed: bool, now: SystemTime) -> Result<Option<String>, LlmError> {
     let io = |source| LlmError::Io { what: "read", path: path.to_owned(), source };
-    let meta = match std::fs::metadata(path) {
-        Ok(meta) => meta,
+    let file = match files::open_below(root, path) {
+        Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(io(e)),
     };
+    let meta = file.metadata().map_err(io)?;
     // Editors create a file before they write into it.
     if meta.len() == 0 || !(renamed || has_settled(&meta, now)) {
         return Ok(None);
     }
     // The file can have grown since its size was checked, so the read itself is limited.
     let mut bytes = Vec::new();
-    let file = files::open(path).map_err(io)?;
     if file.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes).map_err(io)? as u64 > MAX_ANSWER_BYTES {
         return Err(LlmError::TooLong { path: path.to_owned() });
     }
@@ -229,7 +240,7 @@ mod tests {
         std::fs::write(workspace.join("docs/a.md"), "the document").unwrap();
         let offered = |path: &str| {
             let bytes = std::fs::read(workspace.join(path)).unwrap();
-            Offered { path: path.into(), sha: Sha::digest(&bytes), bytes: bytes.len() as u64, shared: false }
+            Offered { path: path.into(), sha: Sha::digest(&bytes), bytes: bytes.len() as u64, shared: false, is_index: false }
         };
         Request {
             key: RequestKey {
@@ -403,7 +414,7 @@ mod tests {
         // The answer that counts this long after the last write.
         let after = |age: Duration| {
             let written = std::fs::metadata(&path).map_or(SystemTime::UNIX_EPOCH, |meta| meta.modified().unwrap());
-            complete_answer(&path, false, written + age)
+            complete_answer(dir.path(), &path, false, written + age)
         };
         let (shorter, hour) = (SETTLE_TIME.saturating_sub(Duration::from_millis(1)), Duration::from_secs(3600));
         assert_eq!(after(SETTLE_TIME).unwrap(), None);
@@ -411,12 +422,34 @@ mod tests {
         assert_eq!(after(shorter).unwrap(), None, "two seconds have not passed");
         assert_eq!(after(SETTLE_TIME).unwrap().as_deref(), Some("half of it"));
         let written = std::fs::metadata(&path).unwrap().modified().unwrap();
-        let text = complete_answer(&path, false, written - hour).unwrap();
+        let text = complete_answer(dir.path(), &path, false, written - hour).unwrap();
         assert_eq!(text.as_deref(), Some("half of it"), "the clock was set back");
         std::fs::write(&path, " \n").unwrap();
         assert_eq!(after(SETTLE_TIME).unwrap(), None);
         std::fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
         assert!(matches!(after(SETTLE_TIME), Err(LlmError::NotText { .. })));
+    }
+
+    #[test]
+    fn no_file_outside_of_the_run_becomes_an_answer_or_is_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        use std::os::unix::fs::symlink;
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(outside.path().join(ANSWER), "a secret").unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for folder in ["link", "pipe", "fine"] {
+            std::fs::create_dir(at(folder)).unwrap();
+        }
+        symlink(outside.path().join(ANSWER), at("link").join(ANSWER)).unwrap();
+        symlink(outside.path(), at("folder")).unwrap();
+        mknodat(CWD, at("pipe").join(ANSWER), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        std::fs::write(at("fine").join(ANSWER), "fine").unwrap();
+        let taken = |folder: &str| complete_answer(dir.path(), &at(folder).join(ANSWER), true, SystemTime::now());
+        for folder in ["link", "folder", "pipe"] {
+            assert!(matches!(taken(folder), Err(LlmError::Io { .. })), "{folder}: {:?}", taken(folder));
+        }
+        assert_eq!(taken("fine").unwrap().as_deref(), Some("fine"));
+        assert_eq!(taken("none").unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -48,10 +48,10 @@ pub use http::{HttpSettings, SetupError, remote_host};
 pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
 pub use provider::{
-    Answer, AnswerFuture, FileRead, LlmError, MAX_ANSWER_BYTES, ModelChoice, Offered, Provider, Request, RequestKey,
-    Timing,
+    Answer, AnswerFuture, ChangedDocument, DocumentChange, FileRead, LlmError, MAX_ANSWER_BYTES, ModelChoice, Offered,
+    Provider, Request, RequestKey, Timing, changed_documents_words,
 };
-pub use recording::{Recorded, Recording, RecordingError};
+pub use recording::{Recorded, RecordedDocument, Recording, RecordingError};
 pub use redacting::RedactingProvider;
 pub use replay::Replay;
 pub use secret::{Secret, SecretError, redact_marked_keys};

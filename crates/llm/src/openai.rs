@@ -94,6 +94,7 @@ impl OpenAi {
             cost_usd: None,
             model: tally.model.map(|m| self.http.redact(&m)).or_else(|| request.choice.model.clone()),
             stale: false,
+            changed_documents: Vec::new(),
             request_ids: tally.request_ids,
             stop_reason: tally.stop_reason,
         })

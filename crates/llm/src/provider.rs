@@ -57,6 +57,16 @@ pub struct Offered {
     /// Whether many requests of a run offer the same file (documents, exemplars), so that a cached prefix pays off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
+    /// Whether it is the index of the documents, which follows from them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_index: bool,
+}
+
+impl Offered {
+    /// Whether it is one of the documents of the run.
+    pub fn is_document(&self) -> bool {
+        self.path.starts_with("docs/") && !self.is_index
+    }
 }
 
 /// A request to a model.
@@ -126,6 +136,42 @@ fn default_true() -> bool {
     true
 }
 
+/// A document that is not the one that a recorded answer was given for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedDocument {
+    /// Its path below the workspace.
+    pub path: String,
+    pub change: DocumentChange,
+}
+
+/// How a document differs from the recorded run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentChange {
+    /// It has another text.
+    Changed,
+    /// The run does not have it.
+    Missing,
+    /// The recorded run did not have it, as far as the recording shows.
+    Added,
+}
+
+impl fmt::Display for ChangedDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let change = match self.change {
+            DocumentChange::Changed => "its text has changed",
+            DocumentChange::Missing => "it is missing now",
+            DocumentChange::Added => "the recording does not show that it was there",
+        };
+        write!(f, "{} ({change})", self.path)
+    }
+}
+
+/// The documents in one line.
+pub fn changed_documents_words(changed: &[ChangedDocument]) -> String {
+    changed.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// Longest accepted answer, in bytes. Specifications stay far below it (a module of two megabytes is handled), and memory
 /// and journal can handle it.
 pub const MAX_ANSWER_BYTES: u64 = 8 << 20;
@@ -149,6 +195,8 @@ pub struct Answer {
     pub model: Option<String>,
     /// Whether the answer was recorded for another wording of the prompt.
     pub stale: bool,
+    /// The documents that differ from those that it was recorded for: nobody has read them for this answer.
+    pub changed_documents: Vec<ChangedDocument>,
     /// The server's ids of the requests of the call.
     pub request_ids: Vec<String>,
     /// Why the model stopped, in the provider's term.
@@ -175,6 +223,11 @@ pub enum LlmError {
         "the prompt has changed since the answer to {wanted} was recorded; record again, or replay without --strict-replay"
     )]
     ReplayStale { wanted: String },
+    /// The recorded answer was given for other documents, and `--strict-replay` is set.
+    #[error(
+        "the answer to {wanted} was recorded for other documents: {documents}; record again, or restore the documents"
+    )]
+    ReplayOtherDocuments { wanted: String, documents: String },
     #[error("{what} {path}: {source}")]
     Io {
         /// The operation, as in `read PATH`.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::provider::{Answer, FileRead, MAX_ANSWER_BYTES, Request, RequestKey, Timing};
+use super::provider::{Answer, FileRead, MAX_ANSWER_BYTES, Offered, Request, RequestKey, Timing};
 use super::usage::Usage;
 use tlaforge_files as files;
 use tlaforge_files::Sha;
@@ -31,6 +31,9 @@ pub struct Recorded {
     pub prompt_start: String,
     /// The files that the model read.
     pub reads: Vec<FileRead>,
+    /// The documents that the request offered, read or not. Recordings of version 0.2 do not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Vec<RecordedDocument>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Cost in US dollars.
@@ -56,6 +59,25 @@ pub struct Recorded {
     pub answer: String,
 }
 
+/// A document of the recorded run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedDocument {
+    /// Its path below the workspace.
+    pub path: String,
+    pub sha: Sha,
+}
+
+impl RecordedDocument {
+    /// The documents among the files of a request; `None` if they cannot be told from their index, as in a journal of
+    /// version 0.2.
+    pub fn among(offered: &[Offered]) -> Option<Vec<Self>> {
+        let documents: Vec<&Offered> = offered.iter().filter(|file| file.is_document()).collect();
+        let is_known = documents.is_empty() || offered.iter().any(|file| file.is_index);
+        let document = |file: &Offered| Self { path: file.path.clone(), sha: file.sha.clone() };
+        is_known.then(|| documents.into_iter().map(document).collect())
+    }
+}
+
 impl Recorded {
     /// The record of a provider's answer to a request.
     pub fn new(request: &Request, answer: &Answer, provider: &str) -> Self {
@@ -65,6 +87,7 @@ impl Recorded {
             wording: request.wording(),
             prompt_start: request.prompt.chars().take(80).collect(),
             reads: answer.reads.clone(),
+            documents: RecordedDocument::among(&request.offered),
             usage: answer.usage,
             cost_usd: answer.cost_usd,
             model: answer.model.clone(),
@@ -175,6 +198,7 @@ mod tests {
             wording: Sha::digest("p"),
             prompt_start: "p".into(),
             reads: Vec::new(),
+            documents: None,
             usage: None,
             cost_usd: None,
             model: None,

@@ -63,7 +63,7 @@ impl LabelCache {
     /// The answer with this key, if there is one.
     pub fn get(&self, key: &Sha) -> Result<Option<CachedAnswer>, CacheError> {
         let path = self.path(key);
-        let text = match files::read_text(&path, files::MEDIUM) {
+        let text = match files::read_text_below(&self.dir, &path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(CacheError::Io { what: "cannot read", path, source }),

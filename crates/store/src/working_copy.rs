@@ -100,7 +100,7 @@ impl SharedRun {
     pub fn update(&self) -> Result<Update, SharedStoreError> {
         let stored = self.list_groups()?;
         let path = self.folder.join("journal.jsonl");
-        let local = match files::read(&path, files::LOG) {
+        let local = match files::read_below(&self.folder, &path, files::LOG) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(SharedStoreError::Io { what: "read", path, source }),
@@ -115,7 +115,13 @@ impl SharedRun {
         };
         let has_run = !stored.is_empty();
         if has_run {
-            create_folder(&self.folder.join("artifacts"))?;
+            let artifacts = self.folder.join("artifacts");
+            files::check_below(&self.folder, &artifacts).map_err(|source| SharedStoreError::Io {
+                what: "write to",
+                path: artifacts.clone(),
+                source,
+            })?;
+            create_folder(&artifacts)?;
             self.mark()?;
             // Before the events that name them.
             self.fetch_artifacts()?;
@@ -212,10 +218,10 @@ impl SharedRun {
     fn fetch_artifacts(&self) -> Result<(), SharedStoreError> {
         let folder = self.folder.join("artifacts");
         let is_here = |name: &str| {
-            files::read(&folder.join(name), files::LARGE).is_ok_and(|bytes| Sha::digest(bytes).as_str() == name)
+            files::read_below(&self.folder, &folder.join(name), files::LARGE).is_ok_and(|bytes| Sha::digest(bytes).as_str() == name)
         };
         // Objects that others put there are no artifacts.
-        let is_artifact = |name: &str| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_artifact = |name: &str| name.parse::<Sha>().is_ok();
         let missing = self.list("artifacts")?.into_iter().filter(|path| {
             let name = path.filename().unwrap_or_default();
             is_artifact(name) && !is_here(name)

@@ -3,12 +3,13 @@
 //! The address holds a random token, so that other users and web pages of this machine cannot find it. Requests of other
 //! origins and for other hosts are refused, which prevents DNS rebinding.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::Read as _;
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -20,7 +21,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::live_run::LiveRun;
 use super::subject::{Subject, Update};
@@ -31,8 +32,13 @@ use crate::process::Cancel;
 
 /// How often a stream looks for something new.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Connections at once. A page needs three.
+/// Connections at once that have shown the token. A page needs three.
 const MAX_CONNECTIONS: usize = 32;
+/// Connections at once that have not shown the token. Any program of this machine can open them, so one more closes the
+/// oldest: the user's browser sends its request at once, and is known by then.
+const MAX_STRANGERS: usize = 64;
+/// Time for the first request of a connection, from its beginning to the end of its headers.
+const FIRST_REQUEST: Duration = Duration::from_secs(3);
 /// How long a run that has ended waits until its pages know it, and then until they have fetched the last report.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 const MAX_REPORT_WAIT: Duration = Duration::from_secs(60);
@@ -50,11 +56,22 @@ struct Service {
     /// `127.0.0.1:PORT` and `localhost:PORT`.
     hosts: [String; 2],
     token: String,
+    /// Connections that have shown the token.
     connections: AtomicUsize,
+    /// Those that have not, the oldest first.
+    strangers: Mutex<VecDeque<Arc<Connection>>>,
     /// Event streams that have not sent the outcome yet.
     waiting: AtomicUsize,
     /// Cancelled when connections end with the answer that they are sending.
     closing: Cancel,
+}
+
+/// A connection, whoever opened it.
+struct Connection {
+    /// Whether it has shown the token.
+    is_known: AtomicBool,
+    /// Cancelled to make room for another one.
+    evicted: Cancel,
 }
 
 impl LiveServer {
@@ -90,6 +107,7 @@ impl LiveServer {
                     hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
                     token,
                     connections: AtomicUsize::new(0),
+                    strangers: Mutex::default(),
                     waiting: AtomicUsize::new(0),
                     closing: Cancel::new(),
                 });
@@ -142,30 +160,76 @@ async fn accept(listener: &TcpListener, service: &Arc<Service>) {
             tokio::time::sleep(INTERVAL).await;
             continue;
         };
-        if service.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
-            service.connections.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let service = service.clone();
-        tokio::spawn(async move {
-            let answer = service_fn(async |request| Ok::<_, Infallible>(service.answer(&request).await));
-            let mut connection = http1::Builder::new();
-            connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10)).max_buf_size(16 * 1024);
-            let mut connection = std::pin::pin!(connection.serve_connection(TokioIo::new(stream), answer));
-            tokio::select! {
-                _ = connection.as_mut() => {}
-                () = service.closing.cancelled() => {
-                    connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
-                }
-            }
-            service.connections.fetch_sub(1, Ordering::Relaxed);
-        });
+        tokio::spawn(serve(stream, service.clone(), service.admit_stranger()));
     }
 }
 
+/// Serves a connection until it ends, has to make room, or does not send a request with the token in time.
+async fn serve(stream: TcpStream, service: Arc<Service>, own: Arc<Connection>) {
+    let answer = service_fn(async |request| Ok::<_, Infallible>(service.answer(&request, &own).await));
+    let mut connection = http1::Builder::new();
+    connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10)).max_buf_size(16 * 1024);
+    let mut connection = std::pin::pin!(connection.serve_connection(TokioIo::new(stream), answer));
+    let first_request = async {
+        tokio::time::sleep(FIRST_REQUEST).await;
+        if own.is_known.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = own.evicted.cancelled() => {}
+        () = first_request => {}
+        () = service.closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            // The end of the run waits only for those that have shown the token.
+            let _ = connection.await;
+        }
+    }
+    service.remove(&own);
+}
+
 impl Service {
-    async fn answer(self: &Arc<Self>, request: &Request<Incoming>) -> Response<Body> {
+    fn strangers(&self) -> MutexGuard<'_, VecDeque<Arc<Connection>>> {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a connection that has not shown the token. If there are too many, the oldest has to go.
+    fn admit_stranger(&self) -> Arc<Connection> {
+        let stranger = Arc::new(Connection { is_known: AtomicBool::new(false), evicted: Cancel::new() });
+        let mut strangers = self.strangers();
+        strangers.push_back(stranger.clone());
+        if strangers.len() > MAX_STRANGERS
+            && let Some(oldest) = strangers.pop_front()
+        {
+            oldest.evicted.cancel();
+        }
+        stranger
+    }
+
+    /// Notes that a connection has shown the token; `false` if there are too many of them.
+    fn admit_known(&self, own: &Arc<Connection>) -> bool {
+        if own.is_known.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+            self.connections.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        own.is_known.store(true, Ordering::Relaxed);
+        self.strangers().retain(|other| !Arc::ptr_eq(other, own));
+        true
+    }
+
+    fn remove(&self, own: &Arc<Connection>) {
+        if own.is_known.load(Ordering::Relaxed) {
+            self.connections.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            self.strangers().retain(|other| !Arc::ptr_eq(other, own));
+        }
+    }
+
+    async fn answer(self: &Arc<Self>, request: &Request<Incoming>, own: &Arc<Connection>) -> Response<Body> {
         if let Err(why) = self.check_origin(request) {
             return plain(StatusCode::FORBIDDEN, why);
         }
@@ -173,6 +237,9 @@ impl Service {
         let Some(page) = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.token.as_str())) else {
             return plain(StatusCode::NOT_FOUND, "the address is not complete: copy all of it");
         };
+        if !self.admit_known(own) {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages of this run are open: close some");
+        }
         match (request.method(), page) {
             (&Method::GET, "/") => {
                 let page = self.subject.page();

@@ -142,7 +142,7 @@ fn open_messages(run: &Path) -> Result<(File, u64), Failure> {
 }
 
 fn read_messages(run: &Path, begin: u64) -> String {
-    let bytes = files::read(&run.join(MESSAGES), files::LARGE).unwrap_or_default();
+    let bytes = files::read_below(run, &run.join(MESSAGES), files::LARGE).unwrap_or_default();
     let from = usize::try_from(begin).unwrap_or_default().min(bytes.len());
     String::from_utf8_lossy(&bytes[from..]).into_owned()
 }

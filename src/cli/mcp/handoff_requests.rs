@@ -36,7 +36,7 @@ pub(super) fn request_page(
     offset: usize,
     is_named: bool,
 ) -> Result<CallToolResult, Failure> {
-    let whole = files::read_text_within(&run.path, &request.folder.join("request.md"), files::LARGE)
+    let whole = files::read_text_below(&run.path, &request.folder.join("request.md"), files::LARGE)
         .map_err(|e| Failure::usage(format!("cannot read request {}: {e}", request.seq)))?;
     // The provider's own words about answer files are for a person.
     let text = whole.find("## Your role").map_or(whole.as_str(), |start| &whole[start..]);
@@ -108,7 +108,7 @@ pub(super) fn read_file(
             .hint(format!("it lists {}", list.join(", "))));
     };
     let workspace = run.path.join("workspace");
-    let text = files::read_text_within(&workspace, &workspace.join(&file.path), files::LARGE)
+    let text = files::read_text_below(&run.path, &workspace.join(&file.path), files::LARGE)
         .map_err(|e| Failure::usage(format!("cannot read {}: {e}", file.path)))?;
     let total = text.lines().count();
     let from = given.from_line.unwrap_or(1).max(1);
@@ -201,10 +201,9 @@ pub(super) fn find_pending(run: &AllowedPath, state: &RunState, seq: u64) -> Res
         Failure::usage(format!("there is no request {seq} in {}", run.relative())).hint(format!("waiting: {open}"))
     })?;
     // The run folder may come from elsewhere, with a link in it.
-    if files::is_within(&run.path, &request.folder) {
-        Ok(request)
-    } else {
-        Err(Failure::usage(format!("the folder of request {seq} is a link that leads out of the run folder")))
+    match files::check_below(&run.path, &request.folder) {
+        Ok(()) => Ok(request),
+        Err(error) => Err(Failure::usage(format!("the folder of request {seq} cannot be used: {error}"))),
     }
 }
 
@@ -215,7 +214,7 @@ fn record_reads(folder: &Path, lines: &[String]) -> Result<(), Failure> {
     }
     let path = folder.join("files_read.txt");
     let mut text = if path.exists() {
-        files::read_text_within(folder, &path, files::SMALL).fails(Exit::Tool)?
+        files::read_text_below(folder, &path, files::SMALL).fails(Exit::Tool)?
     } else {
         String::new()
     };

@@ -102,10 +102,7 @@ pub(super) fn read(folders: &AllowedFolders, jobs: &Jobs, uri: &str) -> Result<(
         return Err(Failure::usage(format!("{} has no {kind} yet", run.relative()))
             .hint("the run writes it with its first revision; forge_status shows how far the run is"));
     }
-    if !files::is_within(&run.path, &path) {
-        return Err(Failure::usage(format!("{} is a link that leads out of the run folder", path.display())));
-    }
-    let bytes = files::read(&path, files::LOG).map_err(|e| {
+    let bytes = files::read_below(&run.path, &path, files::LOG).map_err(|e| {
         Failure::usage(format!("{}: {e}", path.display())).hint("a run writes it with its first revision")
     })?;
     Ok((limited(&bytes, Some(&path)), media))

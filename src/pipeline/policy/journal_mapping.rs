@@ -2,9 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 
-use serde::Deserialize as _;
-use serde_json::json;
-
+use crate::files::NotASha;
 use crate::journal::{ArtifactStore, Sha};
 use crate::monitor::log::{Mapping, Shape, TextStore};
 use crate::pipeline::machine::lifelines;
@@ -30,7 +28,7 @@ pub fn kept_texts(store: ArtifactStore) -> TextStore {
     // A panic while it reads leaves nothing half changed.
     let store = AssertUnwindSafe(store);
     TextStore::new(move |name| {
-        let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
+        let sha: Sha = name.parse().map_err(|e: NotASha| e.to_string())?;
         store.text(&sha).map_err(|e| e.to_string())
     })
 }

@@ -12,7 +12,7 @@ use super::mutants::{Judged, Tally};
 use super::product::Product;
 use super::spending::Spent;
 use crate::journal::Sha;
-use crate::llm::{Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage};
+use crate::llm::{ChangedDocument, Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage};
 use crate::pipeline::machine::{
     ApprovalClause, ApprovalFacts, Event as Step, FlawClause, FlawFacts, RoutingFacts, Row,
 };
@@ -91,6 +91,9 @@ pub struct AnswerReceived {
     pub estimated: Option<Estimate>,
     /// The answer was recorded for a different prompt.
     pub stale: bool,
+    /// The documents that differ from those that a recorded answer was given for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_documents: Vec<ChangedDocument>,
     /// The files that the model has read.
     pub reads: Vec<FileRead>,
     /// What rules can read of it, if it is accepted as it comes.
@@ -109,7 +112,12 @@ impl AnswerReceived {
     /// What the call has cost.
     pub fn spent(&self) -> Spent {
         let spent = Spent::of_call(self.usage, self.cost_usd, self.estimated, false);
-        Spent { stale: u32::from(self.stale), seconds: self.seconds, ..spent }
+        Spent {
+            stale: u32::from(self.stale || !self.changed_documents.is_empty()),
+            changed_documents: u32::from(!self.changed_documents.is_empty()),
+            seconds: self.seconds,
+            ..spent
+        }
     }
 
     /// US dollars, with the estimate of what was not counted; `None` if neither is known.

@@ -14,8 +14,11 @@ pub struct Spent {
     /// Calls without an answer.
     #[serde(default)]
     pub failed: u32,
-    /// Answers that were recorded for a different prompt.
+    /// Answers that were recorded for a different prompt, or for other documents.
     pub stale: u32,
+    /// Those of them that were recorded for other documents.
+    #[serde(default)]
+    pub changed_documents: u32,
     /// All kinds of tokens, of calls whose provider counts them.
     pub tokens: u64,
     /// Input tokens that the provider had in its cache, also counted in `tokens`.
@@ -63,6 +66,7 @@ impl Spent {
             answers: self.answers + more.answers,
             failed: self.failed + more.failed,
             stale: self.stale + more.stale,
+            changed_documents: self.changed_documents + more.changed_documents,
             tokens: self.tokens.saturating_add(more.tokens),
             cached: self.cached.saturating_add(more.cached),
             seconds: self.seconds + more.seconds,

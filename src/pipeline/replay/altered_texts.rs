@@ -2,36 +2,40 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::verification::Verification;
 use crate::journal::{ArtifactStore, Sha, StoreError};
 use crate::pipeline::records::Entry;
 
-/// The first event that names each altered text, with the error.
-pub(super) fn altered(events: &[Entry], store: Option<&ArtifactStore>) -> Vec<(u64, String)> {
+/// Objects to the first event that names an altered text. Any text that is a SHA-256 can name one: if the store has a file of
+/// this name, its content must fit, whatever the field means. A file that is missing is left to those that need it.
+pub(super) fn check_texts(events: &[Entry], store: Option<&ArtifactStore>, verification: &mut Verification) {
+    let Some(store) = store else { return };
     let mut seen = BTreeSet::new();
-    let mut all = Vec::new();
     for event in events {
         let mut open = vec![event.event.data()];
         while let Some(value) = open.pop() {
             match value {
                 Value::Object(fields) => open.extend(fields.into_iter().map(|(_, value)| value)),
                 Value::Array(values) => open.extend(values),
-                Value::String(text) if text.len() == DIGEST && seen.insert(text.clone()) => {
-                    let sha = Sha::deserialize(Value::String(text)).ok();
-                    if let Some(error @ StoreError::Altered { .. }) =
-                        sha.zip(store).and_then(|(sha, store)| store.get(&sha).err())
-                    {
-                        all.push((event.seq, error.to_string()));
+                Value::String(text) => {
+                    let Ok(sha) = text.parse::<Sha>() else { continue };
+                    if seen.insert(sha.clone()) {
+                        check_text(&sha, event.seq, store, verification);
                     }
                 }
                 _ => {}
             }
         }
     }
-    all
 }
 
-/// Digits of a SHA-256.
-const DIGEST: usize = 64;
+fn check_text(sha: &Sha, event: u64, store: &ArtifactStore, verification: &mut Verification) {
+    match store.get(sha) {
+        Ok(_) => {}
+        Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error @ StoreError::Altered { .. }) => verification.object("artifact", event, error),
+        Err(error) => verification.unverified.push(format!("a text that event {event} names: {error}")),
+    }
+}

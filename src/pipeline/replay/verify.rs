@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::altered_texts::altered;
+use super::altered_texts::check_texts;
 use super::rules::{self, Rules};
 use super::verification::{Verification, shorten};
 use super::{candidates, interventions, made_from, objective};
@@ -27,9 +27,7 @@ pub fn verify(events: &[Entry], store: Option<&ArtifactStore>) -> Verification {
         store,
         one_objective: !events.iter().any(sets_another),
     };
-    for (seq, why) in altered(events, store) {
-        replay.verification.object("artifact", seq, why);
-    }
+    check_texts(events, store, &mut replay.verification);
     let mut at = 0;
     while let Some(first) = events.get(at) {
         let end = at.saturating_add(first.more as usize + 1).min(events.len());

@@ -33,7 +33,7 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
                 run.remember(&path, state, sha);
             }
             // A text without an artifact is an edit, unless it is the very text whose artifact was removed.
-            Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::digest(&bytes) == *sha) => {
+            Holds::Edit if files::read_below(run.root(), &path, files::LARGE).is_ok_and(|bytes| Sha::digest(&bytes) == *sha) => {
                 run.store().get(sha)?;
             }
             Holds::Edit => kept.push(path),
@@ -61,7 +61,7 @@ pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<Stri
     let texts = view.revisions.iter().flat_map(|revision| revision.hashes.values());
     let named = answers.map(|answer| &answer.artifact).chain(texts);
     let expected: BTreeMap<PathBuf, &Sha> = named.map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)).collect();
-    let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
+    let what = |(path, sha): (PathBuf, &Sha)| match files::read_below(root, &root.join(&path), files::LARGE) {
         Ok(bytes) if Sha::digest(&bytes) == *sha => None,
         Ok(_) => Some(format!("{} is not what the journal says: it was changed", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!("{} is missing", path.display())),
@@ -75,6 +75,7 @@ pub(in crate::pipeline) fn remove_candidate_workspaces(run: &Run, view: &RunView
     let Some(candidates) = view.candidates.get(&view.rev) else { return Ok(()) };
     for number in candidates.begun() {
         let dir = run.candidates().join(number.to_string());
+        files::check_below(run.root(), &dir).map_err(|source| io("remove", &dir, source))?;
         match std::fs::remove_dir_all(&dir) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => return Err(io("remove", &dir, source)),
             _ => {}
@@ -115,7 +116,7 @@ fn folder(run: &Run, revision: u32) -> PathBuf {
 fn history(run: &Run, view: &RunView, revision: &Revision) -> Result<(), RunError> {
     let candidates = view.candidates.get(&revision.revision);
     let dir = folder(run, revision.revision);
-    std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+    files::create_folder_below(run.root(), &dir).map_err(|source| io("create the folder", &dir, source))?;
     for name in file::VISIBLE {
         let Some(sha) = revision.hashes.get(name) else { continue };
         let path = dir.join(file::visible_name(name, revision.module_name()));
@@ -125,7 +126,7 @@ fn history(run: &Run, view: &RunView, revision: &Revision) -> Result<(), RunErro
     }
     if let Some(candidates) = candidates {
         let dir = dir.join("candidates");
-        std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+        files::create_folder_below(run.root(), &dir).map_err(|source| io("create the folder", &dir, source))?;
         for (name, sha) in candidates.files() {
             let path = dir.join(name);
             if is_missing(&path) {
@@ -167,7 +168,7 @@ fn holds(run: &Run, path: &Path) -> Holds {
     }
     // Taken before the file is read, so a write in between makes the file be read again.
     let state = path.metadata().ok().as_ref().and_then(FileState::read);
-    match files::read(path, files::LARGE) {
+    match files::read_below(run.root(), path, files::LARGE) {
         Ok(bytes) if bytes.is_empty() => Holds::Nothing,
         Ok(bytes) => {
             let sha = Sha::digest(&bytes);

@@ -111,7 +111,11 @@ fn describe_answer(received: &AnswerReceived) -> String {
     if let Some(usage) = &received.usage {
         words = format!("{words}, {}", counted(usage.total(), "token"));
     }
-    let stale = if received.stale { " (recorded for an older prompt)" } else { "" };
+    let stale = match (received.changed_documents.is_empty(), received.stale) {
+        (false, _) => " (recorded for other documents)",
+        (true, true) => " (recorded for an older prompt)",
+        (true, false) => "",
+    };
     format!("{words}, {:.1} s{stale}", received.seconds)
 }
 

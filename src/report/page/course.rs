@@ -6,7 +6,7 @@ use super::frame::{Section, render};
 use super::run_context::RunContext;
 use crate::pipeline::Spent;
 use crate::report::chart::{Chart, ChartError, Drawn, Line};
-use crate::report::text::{amounts, is_replayed};
+use crate::report::text::{amounts, is_replayed, stale_words};
 use crate::shell::shell_word;
 
 /// Maximum number of rows of the chart: a browser needs seconds for much more.
@@ -57,6 +57,7 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
         })
         .collect();
     let spent = spent_rows(context);
+    let spent_total = context.view.spent_total();
     let left_out = entries.len().saturating_sub(MAX_ROWS);
     Ok((!rows.is_empty()).then(|| Section {
         id: "course",
@@ -69,7 +70,7 @@ pub(super) fn course(context: &RunContext<'_>) -> Result<Option<Section>, ChartE
                 shown => MAX_ROWS,
                 folder => shell_word(context.source.folder),
                 columns_of_spent => columns_of_spent(&spent), spent,
-                total => amounts(&context.view.spent_total(), is_replayed(context.view)),
+                total => amounts(&spent_total, is_replayed(context.view)) + &stale_words(&spent_total),
             },
         ),
     }))

@@ -260,6 +260,7 @@ impl Provider for Renames {
                 cost_usd: None,
                 model,
                 stale: false,
+                changed_documents: Vec::new(),
                 request_ids,
                 stop_reason: None,
             })

@@ -260,6 +260,7 @@ impl Provider for Parrot {
                 cost_usd: None,
                 model: Some(said),
                 stale: false,
+                changed_documents: Vec::new(),
                 stop_reason: None,
                 request_ids: ids,
             })
