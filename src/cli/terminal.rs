@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
@@ -158,11 +157,6 @@ fn indent_continuation(message: &str) -> String {
         let indent = if line.is_empty() || line.starts_with([' ', '\t']) { "" } else { "  " };
         text + "\n" + indent + line
     })
-}
-
-/// The name of a file in one line: a line break in it would begin a line of its own.
-pub(super) fn shown_path(path: &Path) -> String {
-    path.display().to_string().replace(['\n', '\r'], "\u{fffd}")
 }
 
 #[cfg(test)]

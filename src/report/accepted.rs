@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::lines::writeln;
 use crate::pipeline::{Review, Revision, RunView};
 
 /// What the reviews of these revisions accepted by name: a line for each kind, and one for each item that has a reason. What

@@ -9,6 +9,7 @@ use crate::pipeline::{Objection, Verification};
 
 use super::count::counted;
 use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
+use super::lines::{in_one_line, writeln};
 
 pub(super) fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
@@ -79,7 +80,7 @@ pub fn default_audit_text(log: &str, audited: &AuditReport) -> String {
 
 /// Statements of a journal that its own events contradict.
 pub fn objections_text(verification: &Verification) -> String {
-    let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, o.text);
+    let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, in_one_line(&o.text));
     verification.objections.iter().map(text).collect()
 }
 

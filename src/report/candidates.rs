@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::lines::writeln;
 use crate::pipeline::{Candidates, Chosen};
 
 /// One line per candidate, with a mark on the chosen one.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::count::counted;
 use super::drift::{Cites, DriftReport, kind_words, lines_words, other_heading_words, words_of};
+use super::lines::writeln;
 use crate::pipeline::{AcceptedChange, AcceptedDrift};
 use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
 
@@ -21,7 +22,7 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
     let (open, accepted): (Vec<&TextChange>, Vec<&TextChange>) =
         cited.iter().partition(|change| !report.open(change).is_empty());
     for change in open {
-        let _ = writeln!(text, "\n{}", change_text(report, change).trim_end());
+        let _ = std::writeln!(text, "\n{}", change_text(report, change).trim_end());
     }
     if !accepted.is_empty() {
         text.push_str("\nAccepted:\n");
@@ -84,7 +85,7 @@ fn append_texts(text: &mut String, indent: &str, change: &TextChange) {
     for (word, quoted) in [("was", &change.before), ("now", &change.now)] {
         if let Some(quoted) = quoted {
             let lines = quoted.text.replace('\n', &format!("\n{indent}     "));
-            let _ = writeln!(text, "{indent}{word}: {lines}");
+            let _ = std::writeln!(text, "{indent}{word}: {lines}");
         }
     }
 }

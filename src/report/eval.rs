@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::lines::writeln;
 use crate::eval::{
     BugOutcome, Comparison, Criterion, Evaluation, KnownBugResult, Row, Status, Tier3, Tools, WEIGHTS, mean,
 };

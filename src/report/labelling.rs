@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::count::counted;
+use super::lines::writeln;
 use crate::monitor::{Agreement, LabelAccuracy, Labelling};
 use crate::pipeline::AnswerLabels;
 

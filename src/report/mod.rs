@@ -19,6 +19,7 @@ mod github;
 mod inspect_log;
 mod junit;
 mod labelling;
+mod lines;
 mod made_from;
 mod markdown;
 mod merged_mutants;

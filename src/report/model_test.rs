@@ -10,6 +10,7 @@ use super::check::check_json;
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
 use super::junit::escaped;
+use super::lines::in_one_line;
 use crate::exit::Exit;
 use crate::tla::{CheckOutcome, ExpectedVerdict};
 
@@ -61,7 +62,8 @@ pub fn test_line(test: &ModelTest) -> String {
     if let Some(reason) = &test.reason {
         let _ = write!(line, ": expected {}; {reason}", test.expected.words());
     }
-    line
+    // The name of a file may have a line break.
+    in_one_line(&line)
 }
 
 /// The line that closes a test suite.

@@ -11,6 +11,7 @@ use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds
 
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
+use super::lines::writeln;
 
 /// The killer of a mutant that reaches a deadlock.
 pub(super) const DEADLOCK: &str = "Deadlock";

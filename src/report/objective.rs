@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::count::counted;
+use super::lines::writeln;
 use crate::monitor::GoalStep;
 use crate::pipeline::RunView;
 
@@ -40,7 +41,9 @@ pub fn objective_json(view: &RunView) -> Value {
 /// A section of the summary; `decisive` is the revision that decides the outcome. Empty without an objective.
 pub(super) fn objective_text(view: &RunView, decisive: u32) -> String {
     let Some(objective) = view.objective() else { return String::new() };
-    let mut text = format!("\nObjective: {}\n", objective.goal);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "\nObjective: {}", objective.goal);
     let meanings = objective.meanings();
     if !meanings.is_empty() {
         let _ = writeln!(text, "  where {meanings}");

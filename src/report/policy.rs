@@ -3,18 +3,20 @@
 use std::fmt::Write as _;
 
 use super::count::counted;
+use super::lines::writeln;
 use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 
 /// One line per violated rule, and the number of kept rules; empty without a policy.
 pub(super) fn policy_text(view: &RunView) -> String {
     let Some(policy) = &view.settings.policy else { return String::new() };
-    let mut text = format!("\nPolicy {}:\n", policy.path);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "\nPolicy {}:", policy.path);
     // A resumed run can have another policy; the violations of the earlier one stay in the journal.
     let now: Vec<&Violation> = view.policy_log.violations.iter().filter(|v| v.policy == policy.sha).collect();
     for violation in &now {
         let Violation { rule, severity, decided_at, meaning, description, why, .. } = violation;
         let means = description.as_ref().unwrap_or(meaning);
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {rule} [{severity}]: violated by event {decided_at}: {means}");
         if let Some(why) = why {
             let _ = writeln!(text, "      {why}");

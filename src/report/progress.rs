@@ -19,8 +19,18 @@ const LINE: usize = 160;
 
 /// The line of progress for an event; `None` for events that are not shown. `elapsed` is the number of seconds since the
 /// previous event, `folder` the run folder as the user names it.
-#[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub fn progress_line(entry: &Entry, elapsed: f64, folder: &Path) -> Option<String> {
+    let lines = event_lines(entry, elapsed, folder)?;
+    // Our own further lines are indented. Any other line break is one of a model, a server or a journal from elsewhere.
+    let indent = " ".repeat(20);
+    let is_own = |rest: &str| rest.starts_with(&indent);
+    let mut parts = lines.split('\n');
+    let first = parts.next().unwrap_or_default().to_owned();
+    Some(parts.fold(first, |text, rest| text + if is_own(rest) { "\n" } else { " " } + rest))
+}
+
+#[expect(clippy::too_many_lines, reason = "one arm for each event")]
+fn event_lines(entry: &Entry, elapsed: f64, folder: &Path) -> Option<String> {
     let node = format!("{:<20}", entry.lifeline);
     let run = format!("{:<20}", "run");
     Some(match &entry.event {

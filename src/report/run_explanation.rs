@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::explain::explain;
+use super::lines::{in_one_line, writeln};
 use super::text::decisive_revision;
 use crate::pipeline::{RequirementStatus, Revision, RunView};
 use crate::prompt::Requirement;
@@ -16,12 +17,12 @@ pub fn explain_run(view: &RunView) -> String {
         for violation in view.judged_violations(revision) {
             let Some(sentences) = explain_violation(view, revision, &violation.property) else { continue };
             // Writing to a string cannot fail.
-            let _ = writeln!(
+            let _ = std::writeln!(
                 text,
                 "{} is violated in rev_{}: {}\n{}\n\n{sentences}",
                 violation.property,
                 revision.revision,
-                violation.judgement.words(),
+                in_one_line(&violation.judgement.words()),
                 revision.check.as_ref().map(checked_by).unwrap_or_default()
             );
         }

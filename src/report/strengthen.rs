@@ -6,6 +6,7 @@ use crate::mutation::Outcome;
 use crate::pipeline::{ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Strengthened, Tally};
 
 use super::count::counted;
+use super::lines::writeln;
 
 /// Number of survivors in a summary; `meta.json` lists all of them.
 const LISTED: usize = 10;

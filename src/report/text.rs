@@ -7,6 +7,7 @@ use super::candidates::candidates_text;
 use super::count::counted;
 use super::cut::cut;
 use super::drift_text::accepted_drift_lines;
+use super::lines::{in_one_line, writeln};
 use super::made_from::made_from_lines;
 use super::objective::objective_text;
 use super::policy::policy_text;
@@ -80,7 +81,8 @@ pub fn known_words(requirement: &str, reading: &Reading) -> String {
 /// The question that an ambiguity raises, with what is known under each reading.
 fn question_text(question: &Question) -> String {
     let Question { open_point: point, requirement, readings } = question;
-    let mut text = format!("\nQuestion {} [{}]: {}\n", point.id, point.place_words(), point.question);
+    let mut text = String::new();
+    let _ = writeln!(text, "\nQuestion {} [{}]: {}", point.id, point.place_words(), point.question);
     for reading in readings {
         let known = known_words(requirement, reading);
         let _ = writeln!(text, "  {}. {}\n      {known}", reading.choice, reading.reading);
@@ -177,7 +179,7 @@ fn first_flaw(view: &RunView, revision: &Revision) -> String {
 /// The summary that is printed if the user interrupts a run: the report has the rest.
 pub fn interrupted_summary(view: &RunView) -> String {
     let why = view.finished.as_ref().map_or("", |finished| &finished.why);
-    format!("Outcome: {}\nWhy: {why}\n{}\n", heading(view), cost(view))
+    format!("Outcome: {}\nWhy: {}\n{}\n", heading(view), in_one_line(why), cost(view))
 }
 
 /// The summary that is printed when a run ends.
@@ -342,7 +344,7 @@ fn larger_bounds(text: &mut String, check: &CheckOutcome, width: usize) {
         let Some(words) = bound.violated_words(&check.bounds) else { continue };
         let _ = writeln!(text, "  larger bounds: {words}");
         if let Some((_, Some(trace))) = bound.violated() {
-            let _ = writeln!(text, "\n{}\n", trace_table(trace, width).trim_end());
+            let _ = std::writeln!(text, "\n{}\n", trace_table(trace, width).trim_end());
         }
     }
 }
@@ -489,7 +491,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let ambiguity = view.reviews.ambiguities.get(&revision.revision).filter(|_| is_asked);
     let flaw_review = reviewed.filter(|_| revision.outcome == Outcome::FlawFound.name() || ambiguity.is_some());
     let Some((flaw, quotes)) = flaw_review.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
-        let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
+        let _ = std::writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
         return;
     };
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);

@@ -57,6 +57,11 @@ pub fn is_parallel_lifeline(lifeline: &str) -> bool {
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
+/// Whether a text can be the name of a lifeline. Names are shown, and some of them are in the names of files.
+pub(crate) fn is_lifeline_name(name: &str) -> bool {
+    (1..=100).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// An event as the caller writes it. The journal adds number, time and vector clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<E> {

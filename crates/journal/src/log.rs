@@ -11,7 +11,7 @@ use tracing::{debug, info, warn};
 use super::checksum::{ChecksumChain, has_altered_line_end};
 use super::clocks::Clocks;
 use super::error::JournalError;
-use super::event::{Clock, Entry, Event, Record, Unreadable};
+use super::event::{Clock, Entry, Event, Record, Unreadable, is_lifeline_name};
 use super::format::FORMAT;
 use super::replica::Replica;
 use tlaforge_files as files;
@@ -396,6 +396,9 @@ fn parse_lines<E: Event>(path: &Path, lines: &[&[u8]], before: usize) -> Result<
         if entry.seq != number as u64 {
             return Err(damaged(format!("its number is {}, and {number} is expected", entry.seq)));
         }
+        if let Some(name) = std::iter::once(&entry.lifeline).chain(entry.vc.keys()).find(|name| !is_lifeline_name(name)) {
+            return Err(damaged(format!("{:?} is no name of a lifeline", name.chars().take(80).collect::<String>())));
+        }
         entries.push(entry);
     }
     Ok(entries)
@@ -468,6 +471,27 @@ mod tests {
             let Err(JournalError::Damaged { line: at, .. }) = open(&path) else { panic!("{text}") };
             assert_eq!(at, line);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "nothing is changed");
+        }
+    }
+
+    #[test]
+    fn a_lifeline_with_another_name_than_a_word_is_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let (mut journal, _) = open(&path).unwrap();
+        for good in ["run", "formalize_12", "model_check", "A-b"] {
+            journal.append(vec![Record { lifeline: good.into(), ..record(1) }]).unwrap();
+        }
+        drop(journal);
+        assert_eq!(read(&path).unwrap().len(), 4);
+        for bad in ["", " ", "../x", "/etc/passwd", "a b", "a\n::error::b", "a\0", "\u{1b}[31m", "ä", &"x".repeat(101)] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("journal.jsonl");
+            let (mut journal, _) = open(&path).unwrap();
+            journal.append(vec![Record { lifeline: bad.into(), ..record(1) }]).unwrap();
+            let error = read(&path).unwrap_err();
+            assert!(matches!(&error, JournalError::Damaged { line: 1, .. }), "{error}");
+            assert!(!error.to_string().contains(['\n', '\0', '\u{1b}']), "{error}");
         }
     }
 

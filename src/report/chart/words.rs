@@ -7,11 +7,17 @@ use crate::pipeline::{
 use crate::report::candidates::chosen_words;
 use crate::report::count::counted;
 use crate::report::labelling::labels_words;
+use crate::report::lines::in_one_line;
 use crate::report::policy::intervened_words;
 use crate::report::strengthen::{mutants_sentence, sample_line};
 use crate::tla::verdict_sentence;
 
+/// In one line, whatever a model, a server or a journal from elsewhere says.
 pub(super) fn describe(entry: &Entry) -> String {
+    in_one_line(&words_of(entry))
+}
+
+fn words_of(entry: &Entry) -> String {
     match &entry.event {
         RunEvent::RunStarted(settings) => format!("starts with {}", counted(settings.docs.len(), "document")),
         RunEvent::RunResumed(_) => "continues".to_owned(),
