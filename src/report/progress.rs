@@ -10,7 +10,7 @@ use super::objective::step_words;
 use super::policy::intervened_words;
 use super::strengthen::{mutants_sentence, sample_line};
 use super::text::LONGEST_WHY;
-use crate::llm::{FailedCall, changed_documents_words};
+use crate::llm::{ChangedDocument, FailedCall, changed_documents_words};
 use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, RequestPartOmitted, Row, RunEvent};
 use crate::tla::{statistics_sentence, verdict_sentence};
 
@@ -55,12 +55,11 @@ fn event_lines(entry: &Entry, elapsed: f64, folder: &Path) -> Option<String> {
         RunEvent::AnswerReceived(answer) => {
             let stale = if answer.stale { ", recorded for an older prompt, used anyway" } else { "" };
             let answered = format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds);
-            match changed_documents_words(&answer.changed_documents) {
-                words if words.is_empty() => answered,
-                words => {
-                    let (recorded, words) = ("recorded for other documents, accepts nothing", start(&words, LINE));
-                    format!("{answered}\n{:<20}{recorded}: {words}", "")
-                }
+            if answer.changed_documents.iter().any(ChangedDocument::is_known) {
+                let words = start(&changed_documents_words(&answer.changed_documents), LINE);
+                format!("{answered}\n{:<20}recorded for other documents, accepts nothing: {words}", "")
+            } else {
+                answered
             }
         }
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", describe_failed_call(failure)),

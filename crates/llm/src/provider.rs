@@ -152,8 +152,17 @@ pub enum DocumentChange {
     Changed,
     /// The run does not have it.
     Missing,
-    /// The recorded run did not have it, as far as the recording shows.
+    /// The recorded run did not have it.
     Added,
+    /// The recording does not say whether the recorded run had it.
+    Unknown,
+}
+
+impl ChangedDocument {
+    /// Whether it is known to have changed.
+    pub fn is_known(&self) -> bool {
+        self.change != DocumentChange::Unknown
+    }
 }
 
 impl fmt::Display for ChangedDocument {
@@ -161,7 +170,8 @@ impl fmt::Display for ChangedDocument {
         let change = match self.change {
             DocumentChange::Changed => "its text has changed",
             DocumentChange::Missing => "it is missing now",
-            DocumentChange::Added => "the recording does not show that it was there",
+            DocumentChange::Added => "it was not there when the answer was recorded",
+            DocumentChange::Unknown => "the recording does not say whether it was there",
         };
         write!(f, "{} ({change})", self.path)
     }

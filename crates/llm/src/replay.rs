@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::provider::{
-    Answer, AnswerFuture, ChangedDocument, DocumentChange, LlmError, Offered, Provider, Request, RequestKey, Timing,
+    Answer, AnswerFuture, ChangedDocument, DocumentChange, LlmError, Provider, Request, RequestKey, Timing,
     changed_documents_words,
 };
 use super::recording::{Recorded, RecordedDocument, Recording};
@@ -39,7 +39,7 @@ impl Replay {
             return Err(LlmError::ReplayStale { wanted: request.key.to_string() });
         }
         let changed_documents = self.changed_documents(found, request);
-        if !changed_documents.is_empty() && self.strict {
+        if changed_documents.iter().any(ChangedDocument::is_known) && self.strict {
             return Err(LlmError::ReplayOtherDocuments {
                 wanted: request.key.to_string(),
                 documents: changed_documents_words(&changed_documents),
@@ -88,23 +88,29 @@ impl Replay {
             // What another answer of the recording read was there, too.
             None => self.recording.answers.iter().flat_map(read).collect(),
         };
-        let has_same_index = found.documents.is_none() && index.is_some_and(|index| self.was_read(index));
+        let indices: Vec<&Sha> = index.into_iter().flat_map(|index| self.read_as(&index.path)).collect();
+        let has_read_index = !indices.is_empty();
+        let has_same_index = found.documents.is_none() && index.is_some_and(|index| indices.contains(&&index.sha));
         for (path, sha) in now {
             let is_path_known = known.iter().any(|(known, _)| known == path);
             // An unchanged index lists the same documents, also those that no answer read.
             if known.contains(&(path.to_owned(), sha.clone())) || (!is_path_known && has_same_index) {
                 continue;
             }
-            let change = if is_path_known { DocumentChange::Changed } else { DocumentChange::Added };
+            let change = match () {
+                () if is_path_known => DocumentChange::Changed,
+                () if found.documents.is_some() || has_read_index => DocumentChange::Added,
+                () => DocumentChange::Unknown,
+            };
             changed.entry(path.to_owned()).or_insert(change);
         }
         changed.into_iter().map(|(path, change)| ChangedDocument { path, change }).collect()
     }
 
-    /// Whether some answer of the recording read this file with this content.
-    fn was_read(&self, file: &Offered) -> bool {
-        let mut reads = self.recording.answers.iter().flat_map(|answer| &answer.reads);
-        reads.any(|read| read.path == file.path && read.sha == file.sha)
+    /// The contents of a file that answers of the recording have read.
+    fn read_as(&self, path: &str) -> impl Iterator<Item = &Sha> {
+        let reads = self.recording.answers.iter().flat_map(|answer| &answer.reads);
+        reads.filter(move |read| read.path == path).map(|read| &read.sha)
     }
 
     /// The recorded request with the most similar key. The same node counts more than all other fields together.
@@ -150,7 +156,7 @@ impl Provider for Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FileRead, ModelChoice};
+    use crate::{FileRead, ModelChoice, Offered};
 
     fn key(node: &str, branch_index: u32, attempt: u32, purpose: &str) -> RequestKey {
         RequestKey { node: node.into(), branch_index, attempt, purpose: purpose.into(), sample: 0 }
@@ -253,7 +259,8 @@ mod tests {
             changed_documents_words(&answer.changed_documents)
         };
         let (changed, missing) = ("its text has changed", "it is missing now");
-        let added = "the recording does not show that it was there";
+        let added = "it was not there when the answer was recorded";
+        let unknown = "the recording does not say whether it was there";
         let cases: [(&[(&str, &str)], String); 6] = [
             (&BEFORE, String::new()),
             (&[("docs/a.md", "A"), BEFORE[1], BEFORE[2]], format!("docs/a.md ({changed})")),
@@ -287,7 +294,9 @@ mod tests {
         for path in ["docs/b.md", "docs/d.md", "docs/sub/c.md"] {
             assert!(words(&recorded, &more).contains(&format!("{path} ({added})")), "{}", words(&recorded, &more));
         }
-        assert!(words(&recorded_answer(&offering(&BEFORE), 0, true), &BEFORE).contains("docs/a.md"), "it read nothing");
+        let read_nothing = recorded_answer(&offering(&BEFORE), 0, true);
+        assert!(words(&read_nothing, &BEFORE).contains(&format!("docs/a.md ({unknown})")));
+        assert!(Replay::new(read_nothing, true).find(&offering(&BEFORE)).is_ok(), "nothing is known to have changed");
         // A document that has the name which the index had.
         let recorded = recorded_answer(&offering(&BEFORE), 5, true);
         let mut now = offering(&BEFORE);

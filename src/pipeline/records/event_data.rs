@@ -112,9 +112,10 @@ impl AnswerReceived {
     /// What the call has cost.
     pub fn spent(&self) -> Spent {
         let spent = Spent::of_call(self.usage, self.cost_usd, self.estimated, false);
+        let has_changed = self.changed_documents.iter().any(ChangedDocument::is_known);
         Spent {
-            stale: u32::from(self.stale || !self.changed_documents.is_empty()),
-            changed_documents: u32::from(!self.changed_documents.is_empty()),
+            stale: u32::from(self.stale || has_changed),
+            changed_documents: u32::from(has_changed),
             seconds: self.seconds,
             ..spent
         }

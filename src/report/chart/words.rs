@@ -1,5 +1,6 @@
 //! Describes an event of a run in words, for charts.
 
+use crate::llm::ChangedDocument;
 use crate::pipeline::{
     AnswerReceived, CallFailed, Entry, GuardEvaluated, ModelSwitched, RequestPartOmitted, Routed, RunEvent,
     ToolFinished,
@@ -117,10 +118,10 @@ fn describe_answer(received: &AnswerReceived) -> String {
     if let Some(usage) = &received.usage {
         words = format!("{words}, {}", counted(usage.total(), "token"));
     }
-    let stale = match (received.changed_documents.is_empty(), received.stale) {
-        (false, _) => " (recorded for other documents)",
-        (true, true) => " (recorded for an older prompt)",
-        (true, false) => "",
+    let stale = match (received.changed_documents.iter().any(ChangedDocument::is_known), received.stale) {
+        (true, _) => " (recorded for other documents)",
+        (false, true) => " (recorded for an older prompt)",
+        (false, false) => "",
     };
     format!("{words}, {:.1} s{stale}", received.seconds)
 }

@@ -22,6 +22,7 @@ mod larger_bounds;
 mod misbehaving_models;
 mod open_points;
 mod original_defects;
+mod other_documents;
 mod probes;
 mod process_environment;
 mod process_kill;
