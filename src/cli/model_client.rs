@@ -147,7 +147,7 @@ impl ModelClient {
     fn next_free_number(&self, request: &Request) -> u64 {
         let is_taken = |seq: u64| {
             let folder = self.folder(seq, request);
-            match files::read_text(&folder.join("request.md"), files::LARGE) {
+            match files::read_text_below(&self.handoff, &folder.join("request.md"), files::LARGE) {
                 Ok(text) => !text.contains(request.prompt.trim()),
                 // An answer without its request answers something else.
                 Err(_) => folder.join("answer.md").exists(),

@@ -298,6 +298,72 @@ fn only_the_command_line_prints_reads_the_environment_and_exits() {
     }
 }
 
+/// Functions that open a file although a link could lead to another one.
+fn direct_reads(file: &Path, code: &str) -> Vec<String> {
+    const ENDS: [&str; 8] = [
+        "fs::read", "fs::read_to_string", "fs::copy", "File::open", "files::open", "files::read", "files::read_text",
+        "files::reading",
+    ];
+    let ends = |path: &str, name: &str| path == name || path.ends_with(&format!("::{name}"));
+    paths(file, code).into_iter().filter(|path| ENDS.iter().any(|name| ends(path, name))).collect()
+}
+
+/// The files that may use them, with the reason. A run folder, or anything else that may have come from elsewhere, is read with
+/// `files::open_below`, `files::read_below` and `files::read_text_below`.
+const DIRECT_READS: [(&str, &[&str]); 6] = [
+    (
+        "files that the user names on the command line or in the settings",
+        &[
+            "llm/prices.rs", "llm/recording.rs", "monitor/objective_config.rs", "mutation/results.rs", "cli/audit_labels.rs",
+            "cli/eval_suite.rs", "cli/forged_run.rs", "cli/growing_log.rs", "cli/merge.rs", "cli/objective.rs",
+            "cli/page.rs", "cli/policy_file.rs", "cli/rerun.rs", "cli/sets.rs", "cli/spec_files.rs",
+            "cli/trace_out.rs", "cli/trust.rs", "config/layer.rs", "eval/case.rs", "eval/shard.rs", "cli/audit_page.rs",
+            "journal/checksum.rs",
+        ],
+    ),
+    ("documents, whose links out of their folder it skips", &["prompt/documents.rs"]),
+    ("modules beside the one that the user names", &["toolchain/libraries.rs", "toolchain/local_modules.rs"]),
+    (
+        "our own files, in a folder that no one else writes",
+        &["cli/fetch_tools.rs", "cli/init.rs", "toolchain/fetch.rs", "toolchain/installation.rs", "toolchain/run.rs",
+          "store/worker_copy.rs"],
+    ),
+    ("files of the system", &["cli/live/server.rs", "journal/lock.rs", "toolchain/embedded_process.rs"]),
+    (
+        "folders, to make a change in them durable",
+        &["files/atomic.rs", "files/reading.rs", "journal/log.rs", "pipeline/run/accepted_drift.rs"],
+    ),
+];
+
+#[test]
+fn a_folder_from_elsewhere_is_read_without_following_links() {
+    for (code, expected) in [
+        ("use crate::files;\nfn f() { files::read_text(x) }", 1),
+        ("std::fs::read_to_string(x)", 1),
+        ("use std::fs::File; File::open(x)", 1),
+        ("files::read_text_below(a, b, c); files::open_below(a, b); std::fs::read_dir(x); File::open_with(x)", 0),
+    ] {
+        assert_eq!(direct_reads(Path::new("cli/x.rs"), &blanked(code)).len(), expected, "{code}");
+    }
+    let all: Vec<&str> = DIRECT_READS.iter().flat_map(|(_, files)| files.iter().copied()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    for (path, text) in sources() {
+        let name = path.to_str().unwrap();
+        if name.starts_with("experiments") || name.contains("tests") || name.contains("scripted") {
+            continue;
+        }
+        let found = direct_reads(&path, &code(&text));
+        if !found.is_empty() {
+            seen.insert(name.to_owned());
+            let advice = "read with `files::read_below`, or say in DIRECT_READS whose file it is";
+            assert!(all.contains(&name), "{name} uses {found:?}: {advice}");
+        }
+    }
+    for name in all {
+        assert!(seen.contains(name), "{name} opens no file directly any more");
+    }
+}
+
 #[test]
 fn members_whose_examples_are_not_tested_have_none() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -79,7 +79,7 @@ pub(super) fn file_reads(shown: &[ShownPart], offered: &[Offered], workspace: &P
 /// in between.
 fn file_read(path: &str, pieces: &[Option<&ShownLines>], offered: Option<&Offered>, workspace: &Path) -> FileRead {
     if let Some(offered) = offered
-        && let Ok(bytes) = files::read(&workspace.join(path), files::LARGE)
+        && let Ok(bytes) = files::read_below(workspace, &workspace.join(path), files::LARGE)
         && Sha::digest(&bytes) == offered.sha
     {
         let text = as_shown(&bytes);

@@ -36,6 +36,26 @@ fn two_requirements_break_at_once_and_the_module_has_the_name_that_the_documents
 }
 
 #[test]
+fn a_recording_whose_path_has_as_many_characters_as_a_digest_is_no_artifact() {
+    // The path of a recording is in the journal, and 64 characters long in some folders.
+    let bench = Bench::without_tools();
+    let folder = project().join("tests/data/forged/seat_hold");
+    let (length, ending) = (64, ".jsonl");
+    let begin = format!("{}/", bench.path("").display().to_string().trim_end_matches('/'));
+    // In a temporary folder with a long path, the path relative to it has this length.
+    let begin = if begin.len() + ending.len() < length { begin } else { String::new() };
+    let shown = format!("{begin}{}{ending}", "r".repeat(length - begin.len() - ending.len()));
+    assert_eq!(shown.len(), length, "{shown}");
+    std::fs::copy(folder.join("run.jsonl"), bench.path("").join(&shown)).unwrap();
+    let docs = folder.join("docs");
+    let run = ["run", docs.to_str().unwrap(), "--recording", &shown, "--checker", "embedded"];
+    bench.run(&run).expect(1);
+    assert!(bench.read("specs/journal.jsonl").contains(&shown), "the journal does not name it");
+    let done = bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
 fn an_ambiguity_ends_with_one_question_and_both_answers_and_an_answer_leads_to_the_next() {
     let bench = Bench::without_tools();
     replayed(&bench, "webhook_dedupe", 1).prints(&[
