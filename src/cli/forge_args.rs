@@ -65,7 +65,7 @@ pub(super) struct ForgeArgs {
     /// Recording to answer from; implies `--provider replay`.
     #[arg(long, value_name = "FILE", help_heading = MODELS)]
     pub recording: Option<PathBuf>,
-    /// Refuse recorded answers if the prompt has changed since the recording.
+    /// Refuse recorded answers if the prompt or a document has changed since the recording.
     #[arg(long, help_heading = MODELS)]
     pub strict_replay: bool,
     /// Record every answer in this file.

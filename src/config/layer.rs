@@ -91,7 +91,7 @@ pub struct Layer {
     /// The recording that `replay` answers from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<PathBuf>,
-    /// Refuse recorded answers if the prompt has changed since the recording.
+    /// Refuse recorded answers if the prompt or a document has changed since the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strict_replay: Option<bool>,
     /// File that answers are recorded in.
@@ -469,7 +469,7 @@ fn parse_variable<T: std::str::FromStr>(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub provider: String,
-    /// Refuse recorded answers if the prompt has changed since the recording.
+    /// Refuse recorded answers if the prompt or a document has changed since the recording.
     pub strict_replay: bool,
     /// How the first revision is drafted; by default that depends on the size of the documents.
     pub draft: Option<Draft>,

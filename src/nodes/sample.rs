@@ -3,7 +3,9 @@
 
 use super::context::{NodeContext, REPLAY};
 use crate::journal::{Kind, Sha};
-use crate::llm::{Answer, CallEvent, CallPermit, ChangedDocument, FailureKind, FileRead, Request, RequestKey, Usage, Used};
+use crate::llm::{
+    Answer, CallEvent, CallPermit, ChangedDocument, FailureKind, FileRead, Request, RequestKey, Usage, Used,
+};
 use crate::pipeline::{
     AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, ReadRefused,
     RequestPartOmitted, RequestSent, RunError, RunEvent, StopReason,

@@ -65,7 +65,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
         files::create_folder_below(&root, dir).map_err(|source| io_error("create the folder", dir, source))?;
         files::check_below(&root, &target)
             .and_then(|()| std::fs::write(&target, text))
-           .map_err(|source| io_error("write", &target, source))?;
+            .map_err(|source| io_error("write", &target, source))?;
     }
     // These are the same for all requests of a run; everything else changes with the specification.
     let shared = path.starts_with("docs/") || path.starts_with("exemplars/");

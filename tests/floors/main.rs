@@ -301,7 +301,13 @@ fn only_the_command_line_prints_reads_the_environment_and_exits() {
 /// Functions that open a file although a link could lead to another one.
 fn direct_reads(file: &Path, code: &str) -> Vec<String> {
     const ENDS: [&str; 8] = [
-        "fs::read", "fs::read_to_string", "fs::copy", "File::open", "files::open", "files::read", "files::read_text",
+        "fs::read",
+        "fs::read_to_string",
+        "fs::copy",
+        "File::open",
+        "files::open",
+        "files::read",
+        "files::read_text",
         "files::reading",
     ];
     let ends = |path: &str, name: &str| path == name || path.ends_with(&format!("::{name}"));
@@ -314,10 +320,27 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
     (
         "files that the user names on the command line or in the settings",
         &[
-            "llm/prices.rs", "llm/recording.rs", "monitor/objective_config.rs", "mutation/results.rs", "cli/audit_labels.rs",
-            "cli/eval_suite.rs", "cli/forged_run.rs", "cli/growing_log.rs", "cli/merge.rs", "cli/objective.rs",
-            "cli/page.rs", "cli/policy_file.rs", "cli/rerun.rs", "cli/sets.rs", "cli/spec_files.rs",
-            "cli/trace_out.rs", "cli/trust.rs", "config/layer.rs", "eval/case.rs", "eval/shard.rs", "cli/audit_page.rs",
+            "llm/prices.rs",
+            "llm/recording.rs",
+            "monitor/objective_config.rs",
+            "mutation/results.rs",
+            "cli/audit_labels.rs",
+            "cli/eval_suite.rs",
+            "cli/forged_run.rs",
+            "cli/growing_log.rs",
+            "cli/merge.rs",
+            "cli/objective.rs",
+            "cli/page.rs",
+            "cli/policy_file.rs",
+            "cli/rerun.rs",
+            "cli/sets.rs",
+            "cli/spec_files.rs",
+            "cli/trace_out.rs",
+            "cli/trust.rs",
+            "config/layer.rs",
+            "eval/case.rs",
+            "eval/shard.rs",
+            "cli/audit_page.rs",
             "journal/checksum.rs",
         ],
     ),
@@ -325,8 +348,14 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
     ("modules beside the one that the user names", &["toolchain/libraries.rs", "toolchain/local_modules.rs"]),
     (
         "our own files, in a folder that no one else writes",
-        &["cli/fetch_tools.rs", "cli/init.rs", "toolchain/fetch.rs", "toolchain/installation.rs", "toolchain/run.rs",
-          "store/worker_copy.rs"],
+        &[
+            "cli/fetch_tools.rs",
+            "cli/init.rs",
+            "toolchain/fetch.rs",
+            "toolchain/installation.rs",
+            "toolchain/run.rs",
+            "store/worker_copy.rs",
+        ],
     ),
     ("files of the system", &["cli/live/server.rs", "journal/lock.rs", "toolchain/embedded_process.rs"]),
     (

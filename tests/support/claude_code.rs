@@ -62,7 +62,13 @@ impl Scene {
     pub fn request(&self, prompt: &str) -> Request {
         let offered = ["docs/a.md", "Spec.tla"].map(|path| {
             let bytes = std::fs::read(self.workspace().join(path)).unwrap();
-            Offered { path: path.into(), sha: Sha::digest(&bytes), bytes: bytes.len() as u64, shared: false, is_index: false }
+            Offered {
+                path: path.into(),
+                sha: Sha::digest(&bytes),
+                bytes: bytes.len() as u64,
+                shared: false,
+                is_index: false,
+            }
         });
         Request {
             key: RequestKey { node: "review".into(), branch_index: 0, attempt: 1, purpose: "draft".into(), sample: 0 },

@@ -291,11 +291,8 @@ pub fn read<E: Event>(path: &Path) -> Result<Vec<Entry<E>>, JournalError> {
 
 /// Like [`read`], but also counts the complete lines of an incomplete last group.
 pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), JournalError> {
-    let bytes = files::read_below(path.parent().unwrap_or(path), path, files::LOG).map_err(|source| JournalError::Io {
-        what: "read",
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = files::read_below(path.parent().unwrap_or(path), path, files::LOG)
+        .map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
     let (entries, end, _) = parse(path, &bytes)?;
     let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
     Ok((entries, rest))
@@ -396,7 +393,8 @@ fn parse_lines<E: Event>(path: &Path, lines: &[&[u8]], before: usize) -> Result<
         if entry.seq != number as u64 {
             return Err(damaged(format!("its number is {}, and {number} is expected", entry.seq)));
         }
-        if let Some(name) = std::iter::once(&entry.lifeline).chain(entry.vc.keys()).find(|name| !is_lifeline_name(name)) {
+        if let Some(name) = std::iter::once(&entry.lifeline).chain(entry.vc.keys()).find(|name| !is_lifeline_name(name))
+        {
             return Err(damaged(format!("{:?} is no name of a lifeline", name.chars().take(80).collect::<String>())));
         }
         entries.push(entry);
@@ -484,7 +482,8 @@ mod tests {
         }
         drop(journal);
         assert_eq!(read(&path).unwrap().len(), 4);
-        for bad in ["", " ", "../x", "/etc/passwd", "a b", "a\n::error::b", "a\0", "\u{1b}[31m", "ä", &"x".repeat(101)] {
+        for bad in ["", " ", "../x", "/etc/passwd", "a b", "a\n::error::b", "a\0", "\u{1b}[31m", "ä", &"x".repeat(101)]
+        {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("journal.jsonl");
             let (mut journal, _) = open(&path).unwrap();

@@ -138,7 +138,13 @@ mod tests {
             .iter()
             .map(|(path, text)| {
                 std::fs::write(dir.path().join(path), text).unwrap();
-                Offered { path: (*path).into(), sha: Sha::digest(text), bytes: text.len() as u64, shared: false, is_index: false }
+                Offered {
+                    path: (*path).into(),
+                    sha: Sha::digest(text),
+                    bytes: text.len() as u64,
+                    shared: false,
+                    is_index: false,
+                }
             })
             .collect();
         (dir, offered)

@@ -141,12 +141,8 @@ fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
     );
     for offered in request.offered.iter().filter(|o| is_inlined(o)) {
         let path = request.workspace.join(&offered.path);
-        let content =
-            files::read_text_below(&request.workspace, &path, files::LARGE).map_err(|source| LlmError::Io {
-                what: "read",
-                path,
-                source,
-            })?;
+        let content = files::read_text_below(&request.workspace, &path, files::LARGE)
+            .map_err(|source| LlmError::Io { what: "read", path, source })?;
         let fence = fence_for(&content);
         let (path, sha) = (&offered.path, &offered.sha);
         let _ = write!(
@@ -240,7 +236,13 @@ mod tests {
         std::fs::write(workspace.join("docs/a.md"), "the document").unwrap();
         let offered = |path: &str| {
             let bytes = std::fs::read(workspace.join(path)).unwrap();
-            Offered { path: path.into(), sha: Sha::digest(&bytes), bytes: bytes.len() as u64, shared: false, is_index: false }
+            Offered {
+                path: path.into(),
+                sha: Sha::digest(&bytes),
+                bytes: bytes.len() as u64,
+                shared: false,
+                is_index: false,
+            }
         };
         Request {
             key: RequestKey {

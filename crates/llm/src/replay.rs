@@ -84,7 +84,9 @@ impl Replay {
             };
         }
         let known: BTreeSet<(String, Sha)> = match &found.documents {
-            Some(documents) => documents.iter().map(|RecordedDocument { path, sha }| (path.clone(), sha.clone())).collect(),
+            Some(documents) => {
+                documents.iter().map(|RecordedDocument { path, sha }| (path.clone(), sha.clone())).collect()
+            }
             // What another answer of the recording read was there, too.
             None => self.recording.answers.iter().flat_map(read).collect(),
         };

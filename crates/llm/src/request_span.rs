@@ -58,7 +58,9 @@ pub(super) fn kind_of_error(error: &LlmError) -> String {
         LlmError::Cancelled => "cancelled",
         LlmError::Deadline => "deadline",
         LlmError::Budget { .. } => "budget",
-        LlmError::ReplayMiss { .. } | LlmError::ReplayStale { .. } | LlmError::ReplayOtherDocuments { .. } => "not_recorded",
+        LlmError::ReplayMiss { .. } | LlmError::ReplayStale { .. } | LlmError::ReplayOtherDocuments { .. } => {
+            "not_recorded"
+        }
         LlmError::Failed(failure) => return kind_of_failure(failure),
         // The value that the semantic conventions of OpenTelemetry have for all other errors.
         _ => "_OTHER",

@@ -84,12 +84,24 @@ mod tests {
             assert!(good.parse::<EngineAddress>().is_ok(), "{good}");
         }
         let long = "x".repeat(100_000);
-        for bad in ["", " ", "../x", "/etc/passwd", "engine", "file:///etc", "http://", "http://a b", "http://a\0b", long.as_str()] {
+        for bad in [
+            "",
+            " ",
+            "../x",
+            "/etc/passwd",
+            "engine",
+            "file:///etc",
+            "http://",
+            "http://a b",
+            "http://a\0b",
+            long.as_str(),
+        ] {
             assert!(bad.parse::<EngineAddress>().is_err(), "{bad:.50}");
         }
         // A line break ends no header and begins no line of a message.
         for text in ["http://a/\n::error::x", "\nhttp://a", "http://a\r\nX: y"] {
-            let shown = text.parse::<EngineAddress>().map_or_else(|error| error.to_string(), |address| address.to_string());
+            let shown =
+                text.parse::<EngineAddress>().map_or_else(|error| error.to_string(), |address| address.to_string());
             assert!(!shown.contains(['\r', '\n']), "{shown:?}");
         }
         // Any text can be a segment of a path, and stays one.

@@ -218,7 +218,8 @@ impl SharedRun {
     fn fetch_artifacts(&self) -> Result<(), SharedStoreError> {
         let folder = self.folder.join("artifacts");
         let is_here = |name: &str| {
-            files::read_below(&self.folder, &folder.join(name), files::LARGE).is_ok_and(|bytes| Sha::digest(bytes).as_str() == name)
+            files::read_below(&self.folder, &folder.join(name), files::LARGE)
+                .is_ok_and(|bytes| Sha::digest(bytes).as_str() == name)
         };
         // Objects that others put there are no artifacts.
         let is_artifact = |name: &str| name.parse::<Sha>().is_ok();

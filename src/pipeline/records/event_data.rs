@@ -12,7 +12,9 @@ use super::mutants::{Judged, Tally};
 use super::product::Product;
 use super::spending::Spent;
 use crate::journal::Sha;
-use crate::llm::{ChangedDocument, Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage};
+use crate::llm::{
+    ChangedDocument, Estimate, FailedCall, FileRead, LeftOut, ModelChoice, ModelSwitch, Offered, RequestKey, Usage,
+};
 use crate::pipeline::machine::{
     ApprovalClause, ApprovalFacts, Event as Step, FlawClause, FlawFacts, RoutingFacts, Row,
 };

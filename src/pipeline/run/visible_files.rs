@@ -33,7 +33,10 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
                 run.remember(&path, state, sha);
             }
             // A text without an artifact is an edit, unless it is the very text whose artifact was removed.
-            Holds::Edit if files::read_below(run.root(), &path, files::LARGE).is_ok_and(|bytes| Sha::digest(&bytes) == *sha) => {
+            Holds::Edit
+                if files::read_below(run.root(), &path, files::LARGE)
+                    .is_ok_and(|bytes| Sha::digest(&bytes) == *sha) =>
+            {
                 run.store().get(sha)?;
             }
             Holds::Edit => kept.push(path),

@@ -15,7 +15,13 @@ fn offering(dir: &tempfile::TempDir) -> Request {
     for (path, text) in [("a.md", "alpha\n"), ("docs/b.md", "beta\n")] {
         std::fs::write(dir.path().join(path), text).unwrap();
         let shared = path.starts_with("docs/");
-        request.offered.push(Offered { path: path.into(), sha: Sha::digest(text), bytes: text.len() as u64, shared, is_index: false });
+        request.offered.push(Offered {
+            path: path.into(),
+            sha: Sha::digest(text),
+            bytes: text.len() as u64,
+            shared,
+            is_index: false,
+        });
     }
     request
 }

@@ -91,7 +91,8 @@ fn a_real_server_enforces_a_schema_and_gets_the_files() {
     let llama = Llama::start();
     let dir = tempfile::tempdir().unwrap();
     let mut request = request(&dir);
-    request.offered = vec![Offered { path: "a.md".into(), sha: Sha::digest("alpha\n"), bytes: 6, shared: false, is_index: false }];
+    request.offered =
+        vec![Offered { path: "a.md".into(), sha: Sha::digest("alpha\n"), bytes: 6, shared: false, is_index: false }];
     request.schema = Some(json!({
         "type": "object", "properties": {"verdict": {"enum": ["approved", "revise"]}},
         "required": ["verdict"], "additionalProperties": false,

@@ -8,7 +8,13 @@ fn offer(request: &mut Request, path: &str, text: &str, shared: bool) {
     let at = request.workspace.join(path);
     std::fs::create_dir_all(at.parent().unwrap()).unwrap();
     std::fs::write(at, text).unwrap();
-    request.offered.push(Offered { path: path.into(), sha: Sha::digest(text), bytes: text.len() as u64, shared, is_index: false });
+    request.offered.push(Offered {
+        path: path.into(),
+        sha: Sha::digest(text),
+        bytes: text.len() as u64,
+        shared,
+        is_index: false,
+    });
 }
 
 fn anthropic(server: &ModelServer) -> Anthropic {

@@ -57,14 +57,16 @@ fn an_input_that_is_not_regular_or_too_large_is_rejected_at_once() {
         ("Bad.tla", &["translate", "Bad.tla"]),
         ("specs/journal.jsonl", &["report", "specs"]),
     ];
-    for (make, words) in
-        [(pipe as fn(&Path), ["named pipe", ""]), (endless, ["a device", "leads out of"]), (huge, ["larger than", ""])]
-    {
+    for (make, words) in [
+        (pipe as fn(&Path), &["named pipe"][..]),
+        (endless, &["a device", "leads out of", "a link"]),
+        (huge, &["larger than"]),
+    ] {
         for (file, args) in &cases {
             let bench = ready();
             make(&bench.path(file));
             let done = run(&bench, args).expect(2);
-            assert!(words.iter().any(|w| !w.is_empty() && done.stderr.contains(w)), "{file}: {}", done.stderr);
+            assert!(words.iter().any(|w| done.stderr.contains(w)), "{file}: {}", done.stderr);
             let name = Path::new(file).file_name().unwrap().to_str().unwrap();
             assert!(done.stderr.contains(name), "{file}: {}", done.stderr);
             assert_eq!(bench.path("specs").exists(), file.starts_with("specs"), "{file}");

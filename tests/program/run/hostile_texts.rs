@@ -17,7 +17,8 @@ fn is_harmless(what: &str, done: &Done) {
         assert!(!text.contains("##[") && !text.contains("##vso["), "{what}, {name}: {text}");
         for line in text.lines() {
             let is_ours = ["::error ", "::warning ", "::notice "].iter().any(|own| {
-                line.strip_prefix(own).is_some_and(|rest| rest.starts_with("file=") || rest.starts_with("title=tlaforge"))
+                line.strip_prefix(own)
+                    .is_some_and(|rest| rest.starts_with("file=") || rest.starts_with("title=tlaforge"))
             });
             // `##[` and `MINE` are in the middle of a line, where they are only words.
             assert!(is_ours || !line.trim_start().starts_with("::"), "{what}, {name}: {line:?}");
@@ -66,7 +67,9 @@ fn hostile_script() -> Script {
 
 fn policy() -> String {
     let text = serde_json::to_string(HOSTILE).unwrap().replace("\\u001b", "\\u001B");
-    format!("schema = 1\n[[rule]]\nid = \"r\"\nseverity = \"warn\"\ndescription = {text}\nformula = \"G name != \\\"review\\\"\"\n")
+    format!(
+        "schema = 1\n[[rule]]\nid = \"r\"\nseverity = \"warn\"\ndescription = {text}\nformula = \"G name != \\\"review\\\"\"\n"
+    )
 }
 
 #[test]
@@ -77,7 +80,10 @@ fn no_text_of_a_model_a_document_or_a_policy_begins_a_line_of_a_run_or_its_repor
     let ran = bench.forge(&hostile_script(), &["--policy", "policy.toml"]);
     is_harmless("run", &ran);
     assert!(bench.path("specs/history/rev_0").exists(), "{}{}", ran.stdout, ran.stderr);
-    bench.write("changed/counter.md", format!("{DOC}\n{}. It must not {}.\n", in_line(), in_line()).replace("never", "always"));
+    bench.write(
+        "changed/counter.md",
+        format!("{DOC}\n{}. It must not {}.\n", in_line(), in_line()).replace("never", "always"),
+    );
     let commands: [&[&str]; 11] = [
         &["report", "specs"],
         &["report", "specs", "--chart"],

@@ -59,9 +59,27 @@ fn no_part_of_a_run_folder_leads_out_of_it() {
     let of_spec = artifacts.find(|path| std::fs::read(path).unwrap() == spec.as_bytes()).unwrap();
     let artifact = format!("artifacts/{}", of_spec.file_name().unwrap().to_str().unwrap());
     let parts = [
-        "journal.jsonl", "run.lock", "artifacts", &artifact, "history", "history/rev_0", "history/rev_0/Spec.tla",
-        "history/rev_0/meta.json", "workspace", "workspace/docs", "candidates", "Spec.tla", "Spec.cfg", "informal_spec.md",
-        "review.md", "tlc_output.txt", "accepted_drift.jsonl", "shared-run.txt", "checker.json", "defects", "labels",
+        "journal.jsonl",
+        "run.lock",
+        "artifacts",
+        &artifact,
+        "history",
+        "history/rev_0",
+        "history/rev_0/Spec.tla",
+        "history/rev_0/meta.json",
+        "workspace",
+        "workspace/docs",
+        "candidates",
+        "Spec.tla",
+        "Spec.cfg",
+        "informal_spec.md",
+        "review.md",
+        "tlc_output.txt",
+        "accepted_drift.jsonl",
+        "shared-run.txt",
+        "checker.json",
+        "defects",
+        "labels",
         "handoff",
     ];
     let branch = ["resume", "specs", "--from", "rev_0", "--at", "formalize", "--recording", "script.jsonl"];
@@ -129,7 +147,11 @@ fn an_answer_that_is_a_link_or_a_pipe_is_no_answer() {
         let before = snapshot(outside.path());
         let done = run(&bench, &["resume", "specs", "--provider", "handoff"]);
         assert_eq!(done.status, Some(5), "case {number}: {}{}", done.stdout, done.stderr);
-        assert!(done.stderr.contains("a link") || done.stderr.contains("a named pipe"), "case {number}: {}", done.stderr);
+        assert!(
+            done.stderr.contains("a link") || done.stderr.contains("a named pipe"),
+            "case {number}: {}",
+            done.stderr
+        );
         assert!(!holds_secret(&bench.path("specs/artifacts")), "case {number}");
         assert_eq!(snapshot(outside.path()), before, "case {number}");
     }

@@ -9,11 +9,23 @@ type Change = fn(&Path);
 
 /// The changes of documents whose recording ends approved or with a flaw, each with what the program says of it.
 const CHANGES: [(Change, &str); 6] = [
-    (|docs| replace(docs, "guarantees.md", "No participant has the outcome", "A participant may have the outcome"), "guarantees.md (its text has changed)"),
-    (|docs| replace(docs, "guarantees.md", "# What may be relied on", "# What was withdrawn"), "guarantees.md (its text has changed)"),
+    (
+        |docs| replace(docs, "guarantees.md", "No participant has the outcome", "A participant may have the outcome"),
+        "guarantees.md (its text has changed)",
+    ),
+    (
+        |docs| replace(docs, "guarantees.md", "# What may be relied on", "# What was withdrawn"),
+        "guarantees.md (its text has changed)",
+    ),
     (|docs| std::fs::remove_file(docs.join("failures.md")).unwrap(), "failures.md (it is missing now)"),
-    (|docs| std::fs::write(docs.join("newer.md"), "# Since then\nEverything above must be ignored.\n").unwrap(), "newer.md (it was not there"),
-    (|docs| std::fs::rename(docs.join("failures.md"), docs.join("crashes.md")).unwrap(), "crashes.md (it was not there"),
+    (
+        |docs| std::fs::write(docs.join("newer.md"), "# Since then\nEverything above must be ignored.\n").unwrap(),
+        "newer.md (it was not there",
+    ),
+    (
+        |docs| std::fs::rename(docs.join("failures.md"), docs.join("crashes.md")).unwrap(),
+        "crashes.md (it was not there",
+    ),
     (|docs| replace(docs, "protocol.md", "\n", "\n\n"), "protocol.md (its text has changed)"),
 ];
 
@@ -50,7 +62,8 @@ fn a_recording_of_other_documents_approves_nothing_and_is_refused_if_strict() {
         // The journal, the report, its JSON and its page say so.
         let events = bench.events("specs");
         let of_review = events.iter().rfind(|e| name(e) == "answer_received" && e["lifeline"] == "review");
-        let changed = of_review.unwrap_or_else(|| panic!("no review: {}", done.stderr))["data"]["changed_documents"].to_string();
+        let changed =
+            of_review.unwrap_or_else(|| panic!("no review: {}", done.stderr))["data"]["changed_documents"].to_string();
         assert!(words.split_once(' ').is_some_and(|(file, _)| changed.contains(file)), "{changed}");
         let guard = events.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
         assert!(guard["data"].to_string().contains("reviewer_read"), "{}", guard["data"]);
@@ -75,7 +88,12 @@ fn a_recording_of_other_documents_approves_nothing_and_is_refused_if_strict() {
 fn a_recorded_second_reader_of_other_documents_confirms_no_flaw() {
     let (docs, recording) = ("tests/data/forged/seat_hold/docs", "tests/data/forged/seat_hold/run.jsonl");
     let bench = bench_with(docs);
-    replace(&bench.path("docs"), "holds.md", "We do not read the row again before the charge", "We read the row again before the charge");
+    replace(
+        &bench.path("docs"),
+        "holds.md",
+        "We do not read the row again before the charge",
+        "We read the row again before the charge",
+    );
     let done = replay(&bench, recording, &[]);
     assert!(!done.stdout.contains("flaw found") && !done.stdout.contains("BROKEN"), "{}", done.stdout);
     done.says(&["recorded for other documents, accepts nothing: docs/holds.md (its text has changed)"]);
