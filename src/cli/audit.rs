@@ -11,7 +11,7 @@ use serde_json::json;
 use super::audit_args::{AuditArgs, ShapeChoice};
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
-use super::audit_page::{write_audit_page, write_junit};
+use super::audit_page::{journal_of, write_audit_page, write_junit};
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
@@ -252,9 +252,7 @@ fn print_default_audit(
 
 /// Recomputes what the run must have decided, and compares. An unreadable journal is an error.
 fn verify_journal(args: &AuditArgs) -> Result<Verification, Failure> {
-    // A file that the user names may be a link; one in a run folder may not.
-    let named = || args.log.canonicalize().unwrap_or_else(|_| args.log.clone());
-    let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { named() };
+    let journal = journal_of(&args.log);
     // A pipe can be read only once, and the audit has read it.
     if !journal.is_file() {
         return Ok(Verification {

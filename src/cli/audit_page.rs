@@ -52,8 +52,9 @@ fn run_outcome(log: &Path) -> Option<String> {
     ))
 }
 
-fn journal_of(log: &Path) -> PathBuf {
-    if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() }
+/// The journal of a run folder, or the file that the user names. That may be a link; a journal in a run folder may not.
+pub(super) fn journal_of(log: &Path) -> PathBuf {
+    if log.is_dir() { log.join("journal.jsonl") } else { log.canonicalize().unwrap_or_else(|_| log.to_owned()) }
 }
 
 /// The lines of the log that a page cites. The audit has read the log as a stream, so they are read again; a log that can be

@@ -231,7 +231,8 @@ pub(super) fn note_ignored_edits(run: &Run, from: &str, display: &Display) -> Re
         let (Some(name), root) = (path.file_name(), run.root()) else { continue };
         let used = root.join("history").join(format!("rev_{}", parent.revision)).join(name);
         // The user has made the same edit in both places.
-        if files::read(&path, files::LARGE).ok() != files::read(&used, files::LARGE).ok() {
+        let read = |path| files::read_below(root, path, files::LARGE).ok();
+        if read(&path) != read(&used) {
             display.note(&format!(
                 "your edit of {} is not part of this branch, which takes {}",
                 path.display(),

@@ -135,6 +135,10 @@ fn check_module_name(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
         stage: Stage::Lint,
         line: line + 1,
         column,
-        message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
+        message: format!(
+            "the module is named {} and its file {}.tla: they must be the same",
+            spec.name,
+            stem.escape_debug()
+        ),
     })
 }

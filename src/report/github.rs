@@ -39,7 +39,12 @@ fn annotation(out: &mut String, finding: &Finding, at: &str) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    // `##[` would be a command for a reader that does not know this line as one.
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+        .replace("##[", "## [")
+        .replace("##vso[", "## vso[")
 }
 
 fn escaped_property(text: &str) -> String {

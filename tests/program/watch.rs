@@ -317,7 +317,7 @@ fn connections_without_the_token_keep_nobody_from_the_page() {
         let _ = stream.read_to_end(&mut rest);
     }
     assert_eq!(watch.ask("GET", "/", &[]).0, 200);
-    run.end();
+    run.kill();
 }
 
 #[test]

@@ -33,17 +33,17 @@ impl Replay {
                     .map_or_else(|| "nothing".into(), |r| format!("{} (\"{}…\")", r.key, r.prompt_start.trim())),
             });
         };
-        // The key alone decides which answer fits: a prompt whose wording was improved can still be replayed.
-        let stale = found.wording != request.wording();
-        if stale && self.strict {
-            return Err(LlmError::ReplayStale { wanted: request.key.to_string() });
-        }
         let changed_documents = self.changed_documents(found, request);
         if changed_documents.iter().any(ChangedDocument::is_known) && self.strict {
             return Err(LlmError::ReplayOtherDocuments {
                 wanted: request.key.to_string(),
                 documents: changed_documents_words(&changed_documents),
             });
+        }
+        // The key alone decides which answer fits: a prompt whose wording was improved can still be replayed.
+        let stale = found.wording != request.wording();
+        if stale && self.strict {
+            return Err(LlmError::ReplayStale { wanted: request.key.to_string() });
         }
         Ok(Answer {
             text: found.answer.clone(),

@@ -140,7 +140,7 @@ fn an_answer_that_is_a_link_or_a_pipe_is_no_answer() {
         let secret: PathBuf = outside.path().join("secret.md");
         std::fs::write(&secret, format!("{INFORMAL}\n{SECRET}\n")).unwrap();
         // The run was ended while it waited, and its folder was sent to someone else, who goes on with it.
-        let mut waiting = Waiting::start(&bench, &handoff);
+        let waiting = Waiting::start(&bench, &handoff);
         let folder = waiting.folder.clone();
         waiting.kill();
         plant(&folder, &secret);
