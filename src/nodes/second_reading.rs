@@ -55,13 +55,7 @@ pub(super) async fn perform(
     // Neither the module nor the review: the reader has to come to an opinion of its own.
     let mut files = vec![("claim.md".to_owned(), claim.clone())];
     let mut prompt = PROMPT.to_owned();
-    // Reading the previous answer again gives the problem that the model has to correct.
-    if view.state.unreadable
-        && let Some(previous) = current(view, attempt, ANSWER)?
-        && let Err(problem) = read(&previous, view)
-    {
-        files.push(("previous.md".to_owned(), number_lines(&previous)));
-        files.push(("feedback.md".to_owned(), format!("# Still open\n\n{}\n", problem.what)));
+    if offer_previous(view, attempt, &mut files)? {
         prompt.push_str("_repair");
     }
     let has_changes = !changes.is_empty();
@@ -69,8 +63,7 @@ pub(super) async fn perform(
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha.clone())]);
     let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
     let mut is_readable = true;
-    let other_documents = about_other_documents(&answer);
-    let opinion = match (read(&answer.text, view), other_documents) {
+    let opinion = match (read(&answer.text, view), about_other_documents(&answer)) {
         (Ok(_), Some(why)) => {
             is_readable = false;
             Opinion { agrees: false, why, open_point: None }
@@ -94,8 +87,7 @@ pub(super) async fn perform(
     for ((flaw, _), purpose) in readable.zip(FURTHER_PURPOSES) {
         let files = vec![("claim.md".to_owned(), text_of(flaw))];
         let answer = context.ask(view, request(purpose, PROMPT.to_owned(), files, has_changes, attempt)).await?;
-        let other_documents = about_other_documents(&answer);
-        let (agrees, why, open_point) = match (read(&answer.text, view), other_documents) {
+        let (agrees, why, open_point) = match (read(&answer.text, view), about_other_documents(&answer)) {
             // A reader of other documents decides nothing about these.
             (Ok(_), Some(why)) => (None, why, None),
             (Ok(opinion), None) => {
@@ -147,6 +139,20 @@ pub(super) async fn perform(
         feedback: vec![feedback],
         facts: Facts::SecondRead { agrees, why, replaced, open_point, further },
     })
+}
+
+/// Adds an unreadable answer to the files, with its problem: reading it again gives what the model has to correct. Returns
+/// whether there is one.
+fn offer_previous(view: &RunView, attempt: &Attempt<'_>, files: &mut Vec<(String, String)>) -> Result<bool, NodeError> {
+    if view.state.unreadable
+        && let Some(previous) = current(view, attempt, ANSWER)?
+        && let Err(problem) = read(&previous, view)
+    {
+        files.push(("previous.md".to_owned(), number_lines(&previous)));
+        files.push(("feedback.md".to_owned(), format!("# Still open\n\n{}\n", problem.what)));
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// A request for an independent reading of the claim in `files`.

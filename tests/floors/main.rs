@@ -360,7 +360,7 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
     ("files of the system", &["cli/live/server.rs", "journal/lock.rs", "toolchain/embedded_process.rs"]),
     (
         "folders, to make a change in them durable",
-        &["files/atomic.rs", "files/reading.rs", "journal/log.rs", "pipeline/run/accepted_drift.rs"],
+        &["files/atomic.rs", "journal/log.rs", "pipeline/run/accepted_drift.rs"],
     ),
 ];
 

@@ -68,7 +68,7 @@ fn hostile_script() -> Script {
 fn policy() -> String {
     let text = serde_json::to_string(HOSTILE).unwrap().replace("\\u001b", "\\u001B");
     format!(
-        "schema = 1\n[[rule]]\nid = \"r\"\nseverity = \"warning\"\ndescription = {text}\nformula = \"G name != \\\"review\\\"\"\n"
+        "[[rule]]\nid = \"r\"\nseverity = \"warning\"\ndescription = {text}\nformula = \"G name != \\\"review\\\"\"\n"
     )
 }
 
