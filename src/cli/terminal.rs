@@ -100,9 +100,16 @@ pub(super) fn print_workflow_commands(text: &str) {
 /// Prints a result for programs, as one line.
 pub fn print_json_line(value: &impl serde::Serialize) {
     let line = serde_json::to_string(value).unwrap_or_default();
-    // A build server would take `##[` for a command wherever it is in a line. In JSON, it can only be in a string.
-    let line = escape_invisible_json(&line).replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[");
-    write_stdout(format!("{line}\n").as_bytes());
+    write_stdout(format!("{}\n", escape_json(&line)).as_bytes());
+}
+
+/// JSON whose strings have no effect on a terminal or a build server, which would take `##[` for a command wherever it is in a
+/// line. Its values stay the same: all of these occur only in strings.
+fn escape_json(json: &str) -> String {
+    let json = escape_invisible_json(json).replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[");
+    // `serde_json` escapes the control characters below the blank.
+    let escaped = |c: char| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    if json.contains(char::is_control) { json.chars().map(escaped).collect() } else { json }
 }
 
 /// Makes a text safe to write: replaces control characters, writes out invisible ones, and takes the effect from what a build
@@ -162,6 +169,14 @@ fn indent_continuation(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_keeps_its_value_and_has_no_effect() {
+        let value = serde_json::json!({"##[a": "##vso[b]\u{9b}2J\u{7f}\u{1b}\u{202e}\n::error::x \u{e4}"});
+        let json = escape_json(&value.to_string());
+        assert!(!json.contains(char::is_control) && !json.contains("##") && !json.contains('\u{202e}'), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+    }
 
     #[test]
     fn no_line_is_a_command_for_a_build_server() {

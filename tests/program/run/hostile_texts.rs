@@ -37,13 +37,13 @@ fn hostile_script() -> Script {
     let line = in_line();
     let informal = format!(
         "# The counter {line}\n## Concern\n{HOSTILE}\n## Other concerns\n- {line}\n## Requirements\n\
-         R1 [docs/counter.md:4] The counter is never above the limit. {line}\n## Assumptions\nA1 abstraction: {line}\n\
+         R1 [docs/counter.md:4] The counter is never above the limit. {line}\n## Assumptions\nA1 [docs/counter.md:3] (narrowed) {line}\n\
          ## Open points\nO1 [docs/counter.md:3] {line}? Taken: {line}. Otherwise: {line}. Affects: R1.\n"
     );
     let invariants = format!("\\* {line}\n{INVARIANTS}");
     let review = |verdict: &str| {
         let issue = serde_json::json!({
-            "severity": "major", "category": "module_mismatch", "blame": null, "description": HOSTILE, "suggestion": HOSTILE,
+            "severity": "major", "category": "missing_behavior", "blame": null, "description": HOSTILE, "suggestion": HOSTILE,
         });
         let issues = if verdict == "revise" { vec![issue] } else { Vec::new() };
         let review = serde_json::json!({
@@ -68,7 +68,7 @@ fn hostile_script() -> Script {
 fn policy() -> String {
     let text = serde_json::to_string(HOSTILE).unwrap().replace("\\u001b", "\\u001B");
     format!(
-        "[[rule]]\nid = \"r\"\nseverity = \"warning\"\ndescription = {text}\nformula = \"G name != \\\"review\\\"\"\n"
+        "[[rule]]\nid = \"r\"\nseverity = \"warning\"\ndescription = {text}\nformula = \"G name != \\\"routed\\\"\"\n"
     )
 }
 
@@ -86,7 +86,7 @@ fn no_text_of_a_model_a_document_or_a_policy_begins_a_line_of_a_run_or_its_repor
     );
     let commands: [&[&str]; 11] = [
         &["report", "specs"],
-        &["report", "specs", "--chart"],
+        &["report", "specs", "--chart", "text"],
         &["report", "specs", "--explain"],
         &["report", "specs", "--format", "json"],
         &["audit", "specs", "--policy", "default"],
