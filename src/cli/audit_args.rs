@@ -41,6 +41,20 @@ pub(super) struct AuditArgs {
     /// Skip lines that are not records, with a warning for each.
     #[arg(long)]
     pub skip_invalid: bool,
+    /// What to do with data that may be tool calls, in places or forms that no known shape has [default: no verdict if there
+    /// is any].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub other_calls: Option<OtherCallsChoice>,
+    /// Give a verdict on rules about tool calls also if no record has a call [default: no verdict].
+    #[arg(long)]
+    pub allow_no_calls: bool,
+    /// Exit with status 3 instead of 0 if a record was left out, or if a rule asks for a tool, a field, a text or a stop reason
+    /// that no record has [default: with --format sarif or github, and with --junit].
+    #[arg(long, conflicts_with = "lenient")]
+    pub strict: bool,
+    /// Only warn in these cases [default: without --format sarif, --format github and --junit].
+    #[arg(long)]
+    pub lenient: bool,
     /// Write the verdicts to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE", conflicts_with = "follow")]
     pub junit: Option<PathBuf>,
@@ -69,6 +83,12 @@ impl AuditArgs {
         Ok(self.follow.then(|| place.follow()))
     }
 
+    /// Whether doubts about a verdict change the status. A job of CI shows no one a warning.
+    pub(super) fn is_strict(&self) -> bool {
+        let is_for_ci = matches!(self.format, FindingsFormat::Sarif | FindingsFormat::Github) || self.junit.is_some();
+        self.strict || is_for_ci && !self.lenient
+    }
+
     /// The log as the user calls it.
     pub(super) fn log_name(&self) -> String {
         name_of_run(&self.log).display().to_string()
@@ -87,4 +107,22 @@ pub(super) enum ShapeChoice {
     Openai,
     /// Requests and responses with `kind` and `payload`; each `chat_response` is a state.
     Agentlog,
+    /// Rollouts of Codex, or its output with --json.
+    Codex,
+    /// Messages that LangChain has dumped.
+    Langchain,
+    /// Spans of OpenTelemetry for generative AI, in the JSON of OTLP or flat.
+    Otel,
+    /// Requests and responses of Gemini.
+    Gemini,
+    /// Trajectory of SWE-agent.
+    Sweagent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OtherCallsChoice {
+    /// Read all that have a name as calls.
+    Read,
+    /// Leave them out.
+    Ignore,
 }
