@@ -2,29 +2,28 @@
 //! how a log is read and what a rule means; this file opens files and chooses the exit status.
 
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit_args::{AuditArgs, OtherCallsChoice, ShapeChoice};
+use super::audit_args::AuditArgs;
 use super::audit_fit::ReadLog;
-use super::audit_log::{DETECTION_BYTES, Log};
 use super::audit_labels::{WholeLog, label_log};
+use super::audit_log::{DETECTION_BYTES, Log};
 use super::audit_page::{write_audit_page, write_junit};
-use super::failure::{Fails, Failure};
+use super::failure::Failure;
 use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
-use super::growing_log::{GrowingLog, open_log};
+use super::growing_log::GrowingLog;
 use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
-use crate::files;
-use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, wrong_version_of_line};
-use crate::monitor::log::{LogError, Mapping, OtherCalls, ScanOptions, Shape, detect_shape};
+use crate::journal::{ArtifactStore, ChecksumChain, wrong_version_of_line};
+use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
     AuditError, AuditReport, Auditor, KnownLabels, LabelPlan, LiveAudit, Policy, PolicyRule, Propositions, Rule, Scope,
@@ -75,7 +74,7 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
     }
     let mut log = Log::open(&args.log)?;
     let detected = detect_shape(&log.beginning);
-    let shape = selected_shape(args, &mapping).unwrap_or(detected);
+    let shape = args.selected_shape(&mapping).unwrap_or(detected);
     if is_default(args) && shape != Shape::Journal {
         let log = args.log_name();
         return Err(Failure::usage(format!("{log}: the default policy only applies to the journal of a run"))
@@ -85,7 +84,7 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         log = log.with_checked_sums(&args.log)?;
     }
     let user_mapping = mapping.clone();
-    let other_calls = other_calls(args, shape == detected);
+    let other_calls = args.reading_of_other_calls(shape == detected);
     let mapping = Mapping { other_calls, ..mapping };
     let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let auditor = if args.page.html.is_some() { auditor.with_timelines() } else { auditor };
@@ -123,8 +122,11 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
-        let audited =
-            if is_list { auditor.audit_records(&bytes, reset) } else { auditor.audit_lines(&mut lines(), options, reset) };
+        let audited = if is_list {
+            auditor.audit_records(&bytes, reset)
+        } else {
+            auditor.audit_lines(&mut lines(), options, reset)
+        };
         audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
     } else if is_list {
         auditor.audit_records(&log.read_all()?, reset)
@@ -325,8 +327,8 @@ async fn follow(
     // Detecting the shape needs the first record, so wait for it.
     let mut first = lines.next_line(&cancel).await?;
     let detected = first.as_deref().map_or(Shape::Jsonl, detect_shape);
-    let shape = selected_shape(args, &mapping).unwrap_or(detected);
-    let other_calls = other_calls(args, shape == detected);
+    let shape = args.selected_shape(&mapping).unwrap_or(detected);
+    let other_calls = args.reading_of_other_calls(shape == detected);
     let mapping = Mapping { other_calls, ..mapping };
     let user_mapping = mapping.clone();
     let mut beginning = Vec::new();
@@ -442,16 +444,6 @@ fn doubts_of_followed(follower: &LiveAudit, skipped: &[u64]) -> Vec<String> {
     doubts
 }
 
-/// What is done with calls in places where the shape has none, if this is the shape of the log.
-fn other_calls(args: &AuditArgs, is_shape_of_log: bool) -> OtherCalls {
-    match args.other_calls {
-        Some(OtherCallsChoice::Read) => OtherCalls::Read,
-        Some(OtherCallsChoice::Ignore) => OtherCalls::Ignore,
-        None if is_shape_of_log => OtherCalls::ReadKnown,
-        None => OtherCalls::Report,
-    }
-}
-
 /// Whether a line is a request with a list of messages.
 fn is_request(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|record| record.get("messages").is_some())
@@ -485,7 +477,9 @@ fn failure(args: &AuditArgs, error: &AuditError) -> Failure {
     let failure = Failure::usage(format!("{}: {error}", args.log.display()));
     match why {
         LogError::List { .. } => failure.hint("docs/src/logs.md describes any, every and the fields of tool calls"),
-        LogError::Line { .. } if !args.skip_invalid => failure.hint("use --skip-invalid to skip lines that are not records"),
+        LogError::Line { .. } if !args.skip_invalid => {
+            failure.hint("use --skip-invalid to skip lines that are not records")
+        }
         LogError::Line { .. } | LogError::Io(_) => failure,
     }
 }
@@ -584,21 +578,4 @@ fn set_path(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The shape from the command line or the policy.
-fn selected_shape(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
-    let chosen = args.shape.map(|choice| match choice {
-        ShapeChoice::Journal => Shape::Journal,
-        ShapeChoice::Jsonl => Shape::Jsonl,
-        ShapeChoice::Claude => Shape::Claude,
-        ShapeChoice::Openai => Shape::Openai,
-        ShapeChoice::Agentlog => Shape::Agentlog,
-        ShapeChoice::Codex => Shape::Codex,
-        ShapeChoice::Langchain => Shape::Langchain,
-        ShapeChoice::Otel => Shape::Otel,
-        ShapeChoice::Gemini => Shape::Gemini,
-        ShapeChoice::Sweagent => Shape::Sweagent,
-    });
-    chosen.or(mapping.shape)
 }

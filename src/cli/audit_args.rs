@@ -11,6 +11,7 @@ use super::page::PageArgs;
 use super::run_folder::name_of_run;
 use super::run_place::{Following, RunPlace};
 use super::telemetry::name_run_in;
+use crate::monitor::log::{Mapping, OtherCalls, Shape};
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for a missing rule names both flags.
@@ -25,7 +26,7 @@ pub(super) struct AuditArgs {
     /// `tool.input.…`; a path through a list needs `any(PATH, TEST)` or `every(PATH, TEST)`. Can be repeated.
     #[arg(long, value_name = "FORMULA")]
     pub formula: Vec<String>,
-    /// Shape of the log [default: detected from its first record].
+    /// Shape of the log [default: detected from its first records].
     #[arg(long, value_enum, value_name = "SHAPE")]
     pub shape: Option<ShapeChoice>,
     /// Path of a part in the records, e.g. `tool_call=payload.tool`. Parts: `tool_call`, text, `stop_reason`, lifeline,
@@ -87,6 +88,33 @@ impl AuditArgs {
     pub(super) fn is_strict(&self) -> bool {
         let is_for_ci = matches!(self.format, FindingsFormat::Sarif | FindingsFormat::Github) || self.junit.is_some();
         self.strict || is_for_ci && !self.lenient
+    }
+
+    /// The shape from the command line or the policy.
+    pub(super) fn selected_shape(&self, mapping: &Mapping) -> Option<Shape> {
+        let chosen = self.shape.map(|choice| match choice {
+            ShapeChoice::Journal => Shape::Journal,
+            ShapeChoice::Jsonl => Shape::Jsonl,
+            ShapeChoice::Claude => Shape::Claude,
+            ShapeChoice::Openai => Shape::Openai,
+            ShapeChoice::Agentlog => Shape::Agentlog,
+            ShapeChoice::Codex => Shape::Codex,
+            ShapeChoice::Langchain => Shape::Langchain,
+            ShapeChoice::Otel => Shape::Otel,
+            ShapeChoice::Gemini => Shape::Gemini,
+            ShapeChoice::Sweagent => Shape::Sweagent,
+        });
+        chosen.or(mapping.shape)
+    }
+
+    /// What is done with calls in places where the shape has none, if this is the shape of the log.
+    pub(super) fn reading_of_other_calls(&self, is_shape_of_log: bool) -> OtherCalls {
+        match self.other_calls {
+            Some(OtherCallsChoice::Read) => OtherCalls::Read,
+            Some(OtherCallsChoice::Ignore) => OtherCalls::Ignore,
+            None if is_shape_of_log => OtherCalls::ReadKnown,
+            None => OtherCalls::Report,
+        }
     }
 
     /// The log as the user calls it.

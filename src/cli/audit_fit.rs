@@ -38,7 +38,8 @@ impl ReadLog<'_> {
 
     fn explain_missed_calls(&self) -> Option<Failure> {
         let first = self.missed.first?;
-        let have = if self.missed.records == 1 { "record has what may be a call" } else { "records have what may be calls" };
+        let have =
+            if self.missed.records == 1 { "record has what may be a call" } else { "records have what may be calls" };
         let paths: Vec<String> = self.missed.paths.iter().map(|path| format!("`{path}`")).collect();
         let what = format!(
             "{} {have}, in places or forms that the shape `{}` does not have; the first is {} {first} ({})",
@@ -49,6 +50,10 @@ impl ReadLog<'_> {
         );
         let failure = match self.other_calls {
             OtherCalls::Read => self.failure(&(what + ", without the name of a tool")),
+            // Only its responses are states, so records of other kinds need another shape.
+            _ if self.shape == Shape::Agentlog => {
+                self.failure(&what).hint("to read them as calls: --shape jsonl --other-calls read")
+            }
             _ => self.failure(&what).hint("to read them as calls: --other-calls read"),
         };
         Some(failure.hint("to leave them out: --other-calls ignore"))

@@ -93,9 +93,10 @@ pub fn audit_findings(log: &str, audited: &AuditReport, verification: &Verificat
         let message = format!("{}: {} {why}", finding.rule.id, verdict_words(finding.verdict));
         Finding::new("rule", level, message).at(FileLine::new(log, line.unwrap_or_default()))
     });
-    let of_rules = audited.findings.iter().flat_map(|finding| {
-        finding.warnings.iter().map(move |warning| format!("{}: {warning}", finding.rule.id))
-    });
+    let of_rules = audited
+        .findings
+        .iter()
+        .flat_map(|finding| finding.warnings.iter().map(move |warning| format!("{}: {warning}", finding.rule.id)));
     let warnings = audited.warnings.iter().cloned().chain(of_rules);
     let warnings = warnings.map(|text| Finding::new("warning", Level::Warning, text).at(FileLine::new(log, 0)));
     let list: Vec<Finding> = objections.chain(broken).chain(warnings).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::log::{LogSummary, Mapping, NameCounts, Plan, Shape, fields_read_for_value};
-use super::similar_names::similar_names;
 use super::policy::{PolicyRule, Scope};
+use super::similar_names::similar_names;
 use tlaforge_temporal::{Atom, Comparison, Formula, Formulas, Literal, Term, ValueTest};
 
 /// What a rule reads and no state of the log has.
@@ -73,7 +73,9 @@ fn names_that_never_occur(
                 }
                 _ => {}
             },
-            atom => tools_compared(atom).into_iter().for_each(|tool| add(never_occurs(tool, "the tool", &summary.tools))),
+            atom => {
+                tools_compared(atom).into_iter().for_each(|tool| add(never_occurs(tool, "the tool", &summary.tools)))
+            }
         }
     }
     sentences.sort();

@@ -49,13 +49,14 @@ impl Surroundings {
     /// The surroundings of the value of a key, in an object that is a call, or the result of one.
     pub(super) fn below(self, key: &str, value: &Value, is_call: bool, is_result: bool) -> Self {
         let word = normal(key);
-        let holds_result = is_result || is_call && matches!(&*word, "result" | "results" | "output" | "response");
+        let holds_result = matches!(&*word, "result" | "results" | "output" | "response" | "content" | "structured_content");
+        let is_answer = (is_result || is_call && word != "content") && holds_result;
         let history = ["messages", "history", "query", "contents", "prompt", "prompts", "chat_history"];
         let is_messages = history.iter().any(|end| word.ends_with(end)) && !word.ends_with("output_messages")
             || word == "input" && value.is_array();
         Self {
             is_call_list: is_call_key(&word),
-            is_result: self.is_result || holds_result || is_result_key(&word),
+            is_result: self.is_result || is_answer || is_result_key(&word),
             is_history: self.is_history || is_messages,
             is_definition_list: is_definition_key(&word),
             text_depth: self.text_depth,
@@ -91,28 +92,49 @@ fn is_call_key(word: &str) -> bool {
 
 fn is_definition_key(word: &str) -> bool {
     let last = word.rsplit('.').next().unwrap_or(word);
-    matches!(last, "tools" | "functions" | "definitions" | "tool_definitions" | "available_tools" | "function_declarations")
+    matches!(
+        last,
+        "tools" | "functions" | "definitions" | "tool_definitions" | "available_tools" | "function_declarations"
+    )
 }
 
 /// Keys whose values are what a tool answered.
 fn is_result_key(word: &str) -> bool {
-    matches!(word, "function_response" | "tool_response" | "tool_output" | "tool_result" | "tool_results" | "observation")
-        || word == "gen_ai.tool.call.result"
+    matches!(
+        word,
+        "function_response" | "tool_response" | "tool_output" | "tool_result" | "tool_results" | "observation"
+    ) || word == "gen_ai.tool.call.result"
 }
 
 /// Keys below which nothing is a call: a tool's answer as the program shows it, or which tool a model has to use.
 pub(super) fn is_skipped_key(key: &str) -> bool {
     let word = normal(key);
-    matches!(&*word, "tool_use_result" | "tool_choice" | "tool_config" | "input_schema" | "json_schema" | "output_schema")
-        || matches!(&*word, "response_format" | "usage" | "gen_ai.tool.definitions")
+    matches!(
+        &*word,
+        "tool_use_result" | "tool_choice" | "tool_config" | "input_schema" | "json_schema" | "output_schema"
+    ) || matches!(&*word, "response_format" | "usage" | "gen_ai.tool.definitions")
 }
 
 /// Keys of what a person or a model has written, which is never searched for JSON.
 pub(super) fn is_text_key(key: &str) -> bool {
     matches!(
         &*normal(key),
-        "text" | "content" | "thinking" | "reasoning" | "reasoning_content" | "summary" | "partial_json" | "signature"
-            | "prompt" | "stdout" | "stderr" | "thought" | "observation" | "description" | "instructions" | "system"
+        "text"
+            | "content"
+            | "thinking"
+            | "reasoning"
+            | "reasoning_content"
+            | "summary"
+            | "partial_json"
+            | "signature"
+            | "prompt"
+            | "stdout"
+            | "stderr"
+            | "thought"
+            | "observation"
+            | "description"
+            | "instructions"
+            | "system"
     )
 }
 
@@ -148,7 +170,9 @@ fn id_of(fields: &Map<String, Value>) -> Option<String> {
 /// The arguments beside a name, unless they are the schema of a definition.
 fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str, &Value)> {
     let is_value = |value: &Value| !(value.is_null() || value.is_number() || value.is_boolean());
-    ARGUMENT_KEYS.iter().find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
+    ARGUMENT_KEYS
+        .iter()
+        .find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
 }
 
 fn is_schema(value: &Value) -> bool {
@@ -242,9 +266,16 @@ fn typed_call<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<CallForm
     let tool = kind.strip_suffix("_call").filter(|tool| !matches!(*tool, "tool" | "function" | "custom_tool"));
     match tool {
         // The tools that a provider offers itself have no name but the type.
-        Some(tool) if ["action", "query", "queries", "code", "actions", "operation"].iter().any(|key| fields.contains_key(*key)) => {
+        Some(tool)
+            if ["action", "query", "queries", "code", "actions", "operation"]
+                .iter()
+                .any(|key| fields.contains_key(*key)) =>
+        {
             let mut call = form(fields, tool, Certainty::Known, "action");
-            call.arguments = call.arguments.or_else(|| fields.get("action").cloned()).or_else(|| Some(Value::Object(fields.clone())));
+            call.arguments = call
+                .arguments
+                .or_else(|| fields.get("action").cloned())
+                .or_else(|| Some(Value::Object(fields.clone())));
             Some(call)
         }
         // A call without a name, or another thing whose type ends like that of a call.
@@ -296,9 +327,9 @@ fn call_of_attributes<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>
         let (name, arguments) = (name.to_owned(), arguments.cloned());
         return Some(CallForm { name, id, arguments, certainty: Certainty::Known, is_history: false, consumed });
     }
-    let named_after = ["name", "span_name", "SpanName", "operationName"].into_iter().find_map(|key| {
-        Some((key, text(fields, key)?.strip_prefix("execute_tool ")?.trim()))
-    });
+    let named_after = ["name", "span_name", "SpanName", "operationName"]
+        .into_iter()
+        .find_map(|key| Some((key, text(fields, key)?.strip_prefix("execute_tool ")?.trim())));
     let (key, name) = named_after.filter(|(_, name)| !name.is_empty())?;
     let attributes = ["attributes", "span_attributes", "SpanAttributes", "tags"];
     let has_own = attributes.iter().filter_map(|key| fields.get(*key)).any(|value| {
@@ -392,7 +423,9 @@ fn call_of_framework<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<C
             known(word("tool")?, state.get("input"), vec!["state", "tool"])
         }
         // A tool part of a message: `tool-Bash`.
-        () if text(fields, "type").is_some_and(|kind| kind.starts_with("tool-")) && fields.contains_key("toolCallId") => {
+        () if text(fields, "type").is_some_and(|kind| kind.starts_with("tool-"))
+            && fields.contains_key("toolCallId") =>
+        {
             let name = text(fields, "type")?.strip_prefix("tool-")?;
             known(name, fields.get("input").or_else(|| fields.get("args")), vec!["input", "args", "output"])
         }

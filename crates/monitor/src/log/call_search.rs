@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::call_forms::{self, Certainty, Surroundings};
 use super::call_fields::parse_arguments;
+use super::call_forms::{self, Certainty, Surroundings};
 
 /// Texts longer than this are not parsed as JSON.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -79,11 +79,8 @@ impl Search {
     }
 
     fn visit_text(&mut self, text: &str, key: &str, around: Surroundings) {
-        let parsed = if around.text_depth < MAX_TEXT_DEPTH && text.len() <= LONGEST_TEXT {
-            parse_compound(text)
-        } else {
-            None
-        };
+        let parsed =
+            if around.text_depth < MAX_TEXT_DEPTH && text.len() <= LONGEST_TEXT { parse_compound(text) } else { None };
         if around.is_call_list {
             match parsed {
                 Some(value) => self.visit(&value, key, around.in_text()),

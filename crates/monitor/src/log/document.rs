@@ -100,7 +100,8 @@ impl Lines {
         // A list of messages that the steps were made with repeats them.
         let repeats = |key: &str| key == "history" && has("trajectory");
         // A plain record may have such a key as well.
-        let is_message = fields.iter().any(|(key, _)| matches!(key.as_str(), "role" | "choices" | "candidates" | "action"));
+        let is_message =
+            fields.iter().any(|(key, _)| matches!(key.as_str(), "role" | "choices" | "candidates" | "action"));
         let (lists, rest): (Vec<_>, Vec<_>) =
             fields.iter().partition(|(key, value)| !is_message && is_list(key, value) && !repeats(key));
         if lists.is_empty() {

@@ -212,7 +212,11 @@ impl Mapping {
                 Self { tool_call: some(&["tool_calls"]), text: some(&["body", "body.content"]), ..Self::default() }
             }
             Shape::Gemini => Self {
-                tool_call: some(&["parts.functionCall", "content.parts.functionCall", "candidates.content.parts.functionCall"]),
+                tool_call: some(&[
+                    "parts.functionCall",
+                    "content.parts.functionCall",
+                    "candidates.content.parts.functionCall",
+                ]),
                 text: some(&["parts", "content.parts", "candidates.content.parts"]),
                 stop_reason: some(&["finishReason", "candidates.finishReason"]),
                 ..Self::default()

@@ -125,10 +125,11 @@ impl Plan {
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Extract::StopReason(rank));
         }
-        let labels = read.iter().flat_map(|formula| formulas.atoms_of(*formula)).filter_map(|atom| match formulas.atom(atom) {
-            Atom::Label { kind, text } if &**kind == "text_contains" => Some(text.clone()),
-            _ => None,
-        });
+        let labels =
+            read.iter().flat_map(|formula| formulas.atoms_of(*formula)).filter_map(|atom| match formulas.atom(atom) {
+                Atom::Label { kind, text } if &**kind == "text_contains" => Some(text.clone()),
+                _ => None,
+            });
         let texts: BTreeSet<Arc<str>> = labels.collect();
         let texts = texts.into_iter().collect();
         let only = mapping

@@ -170,7 +170,9 @@ impl Step {
 
     /// Sets the arguments of a call that has none.
     pub(super) fn set_arguments(&mut self, call: usize, arguments: Option<serde_json::Value>) {
-        if let (Some(arguments), Err(at)) = (arguments, self.arguments.binary_search_by_key(&call, |(number, _)| *number)) {
+        if let (Some(arguments), Err(at)) =
+            (arguments, self.arguments.binary_search_by_key(&call, |(number, _)| *number))
+        {
             self.arguments.insert(at, (call, arguments));
         }
     }

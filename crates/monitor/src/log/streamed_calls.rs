@@ -110,7 +110,10 @@ impl StreamedCalls {
             () => {
                 let places = ["/data", "/kwargs", ""];
                 let place = places.into_iter().find(|place| {
-                    record.pointer(place).and_then(|inner| inner["tool_call_chunks"].as_array()).is_some_and(|all| !all.is_empty())
+                    record
+                        .pointer(place)
+                        .and_then(|inner| inner["tool_call_chunks"].as_array())
+                        .is_some_and(|all| !all.is_empty())
                 });
                 place.is_some_and(|place| self.take_message_chunk(record.pointer_mut(place).expect("it was found")))
             }
@@ -126,7 +129,9 @@ impl StreamedCalls {
             None => event["output_index"].to_string(),
         };
         match &*kind {
-            "content_block_start" if event["content_block"]["type"].as_str().is_some_and(|k| k.ends_with("tool_use")) => {
+            "content_block_start"
+                if event["content_block"]["type"].as_str().is_some_and(|k| k.ends_with("tool_use")) =>
+            {
                 let block = event["content_block"].take();
                 let input = block["input"].as_object().filter(|input| !input.is_empty());
                 let piece = Piece {
@@ -148,23 +153,30 @@ impl StreamedCalls {
                 ended.extend(piece);
                 false
             }
-            "response.output_item.added" if event["item"]["type"].as_str().is_some_and(|kind| kind.ends_with("call")) => {
+            "response.output_item.added"
+                if event["item"]["type"].as_str().is_some_and(|kind| kind.ends_with("call")) =>
+            {
                 let item = &event["item"];
                 // Tools without a name and arguments are complete in the event that ends them.
                 let Some(name) = item["name"].as_str().map(str::to_owned) else { return false };
                 let id = item["call_id"].as_str().or_else(|| item["id"].as_str()).map(str::to_owned);
-                let arguments = item["arguments"].as_str().or_else(|| item["input"].as_str()).unwrap_or_default().to_owned();
+                let arguments =
+                    item["arguments"].as_str().or_else(|| item["input"].as_str()).unwrap_or_default().to_owned();
                 let key = ("response".to_owned(), 0, item_of(event));
                 event["item"].take();
                 ended.extend(self.open.insert(key, Piece { id, name, arguments }));
                 true
             }
-            kind if kind.starts_with("response.") && (kind.ends_with("arguments.delta") || kind.ends_with("input.delta")) => {
+            kind if kind.starts_with("response.")
+                && (kind.ends_with("arguments.delta") || kind.ends_with("input.delta")) =>
+            {
                 let piece = self.open.entry(("response".to_owned(), 0, item_of(event))).or_default();
                 piece.arguments.push_str(event["delta"].as_str().unwrap_or_default());
                 true
             }
-            kind if kind.starts_with("response.") && (kind.ends_with("arguments.done") || kind.ends_with("input.done")) => {
+            kind if kind.starts_with("response.")
+                && (kind.ends_with("arguments.done") || kind.ends_with("input.done")) =>
+            {
                 let piece = self.open.remove(&("response".to_owned(), 0, item_of(event)));
                 let whole = event["arguments"].as_str().or_else(|| event["input"].as_str()).map(str::to_owned);
                 let name = event["name"].as_str().map(str::to_owned);
@@ -200,7 +212,9 @@ impl StreamedCalls {
                     let number = call["index"].as_u64().unwrap_or(position as u64).to_string();
                     (number, call)
                 });
-                for (number, call) in all.chain(function.map(|call| ("function".to_owned(), json!({ "function": call })))) {
+                for (number, call) in
+                    all.chain(function.map(|call| ("function".to_owned(), json!({ "function": call }))))
+                {
                     took = true;
                     let key = (stream.to_owned(), choice_number, number);
                     ended.extend(self.append(key, &call));
@@ -217,7 +231,8 @@ impl StreamedCalls {
 
     /// Adds a piece with `id`, `function.name` and `function.arguments`; returns the call that it ends by being another one.
     fn append(&mut self, key: Key, call: &Value) -> Option<Piece> {
-        let inner = ["function", "custom"].into_iter().map(|key| &call[key]).find(|inner| inner.is_object()).unwrap_or(call);
+        let inner =
+            ["function", "custom"].into_iter().map(|key| &call[key]).find(|inner| inner.is_object()).unwrap_or(call);
         let id = call["id"].as_str().filter(|id| !id.is_empty());
         let is_other = |open: &Piece| id.is_some() && open.id.is_some() && open.id.as_deref() != id;
         let before = if self.open.get(&key).is_some_and(is_other) { self.open.remove(&key) } else { None };
@@ -228,7 +243,8 @@ impl StreamedCalls {
         if piece.name != name {
             piece.name.push_str(name);
         }
-        let arguments = ["arguments", "args", "input"].into_iter().map(|key| &inner[key]).find(|value| !value.is_null());
+        let arguments =
+            ["arguments", "args", "input"].into_iter().map(|key| &inner[key]).find(|value| !value.is_null());
         match arguments {
             Some(Value::String(text)) => piece.arguments.push_str(text),
             Some(value) => piece.arguments.push_str(&value.to_string()),
@@ -244,7 +260,8 @@ impl StreamedCalls {
         };
         if let Some(start) = record["contentBlockStart"]["start"]["toolUse"].as_object() {
             let text = |key: &str| start.get(key).and_then(Value::as_str).map(str::to_owned);
-            let piece = Piece { id: text("toolUseId"), name: text("name").unwrap_or_default(), arguments: String::new() };
+            let piece =
+                Piece { id: text("toolUseId"), name: text("name").unwrap_or_default(), arguments: String::new() };
             let key = key(&record["contentBlockStart"]);
             record["contentBlockStart"].take();
             ended.extend(self.open.insert(key, piece));

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pipeline::policy::vocabulary::{event_names, has_field, lifelines_with_event};
 use crate::temporal::{
-    Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value, ValueTest,
+    Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value,
+    ValueTest,
 };
 
 /// Larger automata are not built: then nothing is decided.
@@ -377,9 +378,19 @@ mod tests {
     #[test]
     fn literals_over_one_field_are_decided_as_by_trying_all_small_traces() {
         let literals = [
-            "why = \"a\"", "why != \"a\"", "why = \"ab\"", "why != \"c\"", "one_of(why, \"a\", \"c\")",
-            "contains(why, \"a\")", "contains(why, \"b\")", "starts_with(why, \"a\")", "ends_with(why, \"b\")",
-            "why < 2", "why >= 2", "why = 1", "defined(why)",
+            "why = \"a\"",
+            "why != \"a\"",
+            "why = \"ab\"",
+            "why != \"c\"",
+            "one_of(why, \"a\", \"c\")",
+            "contains(why, \"a\")",
+            "contains(why, \"b\")",
+            "starts_with(why, \"a\")",
+            "ends_with(why, \"b\")",
+            "why < 2",
+            "why >= 2",
+            "why = 1",
+            "defined(why)",
         ];
         let texts = ["a", "ab", "b", "ba", "c", "d"].map(|value| Some(text(value)));
         let numbers = [1.0, 2.0].map(|number| Some(Value::Number(number)));
