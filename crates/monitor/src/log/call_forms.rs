@@ -49,7 +49,8 @@ impl Surroundings {
     /// The surroundings of the value of a key, in an object that is a call, or the result of one.
     pub(super) fn below(self, key: &str, value: &Value, is_call: bool, is_result: bool) -> Self {
         let word = normal(key);
-        let holds_result = matches!(&*word, "result" | "results" | "output" | "response" | "content" | "structured_content");
+        let holds_result =
+            matches!(&*word, "result" | "results" | "output" | "response" | "content" | "structured_content");
         let is_answer = (is_result || is_call && word != "content") && holds_result;
         let history = ["messages", "history", "query", "contents", "prompt", "prompts", "chat_history"];
         let is_messages = history.iter().any(|end| word.ends_with(end)) && !word.ends_with("output_messages")
