@@ -187,6 +187,38 @@ impl Mapping {
                 values: vec!["chat_response".into()],
                 ..Self::default()
             },
+            Shape::Codex | Shape::Langchain | Shape::Otel | Shape::Gemini | Shape::Sweagent => {
+                Self::of_framework(shape)
+            }
+        };
+        let values = if self.only.is_some() { self.values } else { base.values };
+        Self {
+            shape: Some(shape),
+            tool_call: self.tool_call.or(base.tool_call),
+            text: self.text.or(base.text),
+            stored_text: self.stored_text.or(base.stored_text),
+            stop_reason: self.stop_reason.or(base.stop_reason),
+            model_labels: self.model_labels.or(base.model_labels),
+            model_label_source: self.model_label_source.or(base.model_label_source),
+            lifeline: self.lifeline.or(base.lifeline),
+            event: self.event.or(base.event),
+            message: self.message.or(base.message),
+            clock: self.clock.or(base.clock),
+            lifelines: self.lifelines.or(base.lifelines),
+            time: self.time.or(base.time),
+            within: self.within.or(base.within),
+            only: self.only.or(base.only),
+            values,
+            fields: self.fields.or(base.fields),
+            other_calls: self.other_calls,
+        }
+    }
+
+    /// The defaults of the shapes of single frameworks.
+    fn of_framework(shape: Shape) -> Self {
+        let some = |paths: &[&str]| Some(paths.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        let one = |path: &str| Some(path.to_owned());
+        match shape {
             Shape::Codex => Self {
                 tool_call: some(&["payload", "item"]),
                 text: some(&["payload.content", "payload.message", "item.text"]),
@@ -227,27 +259,7 @@ impl Mapping {
                 stop_reason: some(&["exit_status"]),
                 ..Self::default()
             },
-        };
-        let values = if self.only.is_some() { self.values } else { base.values };
-        Self {
-            shape: Some(shape),
-            tool_call: self.tool_call.or(base.tool_call),
-            text: self.text.or(base.text),
-            stored_text: self.stored_text.or(base.stored_text),
-            stop_reason: self.stop_reason.or(base.stop_reason),
-            model_labels: self.model_labels.or(base.model_labels),
-            model_label_source: self.model_label_source.or(base.model_label_source),
-            lifeline: self.lifeline.or(base.lifeline),
-            event: self.event.or(base.event),
-            message: self.message.or(base.message),
-            clock: self.clock.or(base.clock),
-            lifelines: self.lifelines.or(base.lifelines),
-            time: self.time.or(base.time),
-            within: self.within.or(base.within),
-            only: self.only.or(base.only),
-            values,
-            fields: self.fields.or(base.fields),
-            other_calls: self.other_calls,
+            Shape::Journal | Shape::Jsonl | Shape::Claude | Shape::Openai | Shape::Agentlog => Self::default(),
         }
     }
 

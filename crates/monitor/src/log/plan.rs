@@ -125,13 +125,7 @@ impl Plan {
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Extract::StopReason(rank));
         }
-        let labels =
-            read.iter().flat_map(|formula| formulas.atoms_of(*formula)).filter_map(|atom| match formulas.atom(atom) {
-                Atom::Label { kind, text } if &**kind == "text_contains" => Some(text.clone()),
-                _ => None,
-            });
-        let texts: BTreeSet<Arc<str>> = labels.collect();
-        let texts = texts.into_iter().collect();
+        let texts = texts_looked_for(formulas, read);
         let only = mapping
             .only
             .as_ref()
@@ -304,4 +298,16 @@ impl Plan {
             Some((_, scalar)) => values.iter().any(|value| scalar.equals_text(value)),
         })
     }
+}
+
+/// The texts that formulas look for in the text of a state.
+fn texts_looked_for(formulas: &Formulas, read: &[Formula]) -> Vec<Arc<str>> {
+    let atoms = read.iter().flat_map(|formula| formulas.atoms_of(*formula)).map(|atom| formulas.atom(atom));
+    let texts: BTreeSet<Arc<str>> = atoms
+        .filter_map(|atom| match atom {
+            Atom::Label { kind, text } if &**kind == "text_contains" => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    texts.into_iter().collect()
 }
