@@ -2,27 +2,27 @@
 //! how a log is read and what a rule means; this file opens files and chooses the exit status.
 
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit_args::{AuditArgs, ShapeChoice};
+use super::audit_args::AuditArgs;
 use super::audit_fit::ReadLog;
 use super::audit_labels::{WholeLog, label_log};
+use super::audit_log::{DETECTION_BYTES, Log};
 use super::audit_page::{journal_of, write_audit_page, write_junit};
-use super::failure::{Fails, Failure};
+use super::failure::Failure;
 use super::format::{FindingsFormat, Format};
 use super::formula::formula_failure;
-use super::growing_log::{GrowingLog, open_log};
+use super::growing_log::GrowingLog;
 use super::policy_file::{policy_failure, read_policy_text};
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_message, print_result};
 use crate::exit::Exit;
-use crate::files;
-use crate::journal::{ArtifactStore, ChecksumChain, check_lines, check_lines_from, wrong_version_of_line};
+use crate::journal::{ArtifactStore, ChecksumChain, wrong_version_of_line};
 use crate::monitor::log::{LogError, Mapping, ScanOptions, Shape, detect_shape};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
@@ -32,15 +32,12 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_findings, audit_json, audit_text, default_audit_text, objections_text};
+use crate::report::{audit_findings, audit_json, audit_text, counted, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
 // A policy file with this name can be given as `./default`.
 const DEFAULT_POLICY: &str = "default";
-
-/// Number of bytes at the beginning of a log that its shape is detected from.
-const DETECTION_BYTES: u64 = 4 << 20;
 
 /// Refuses what `--follow` cannot do.
 fn check_follow(args: &AuditArgs) -> Result<(), Failure> {
@@ -76,7 +73,8 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("--junit: the folder {} does not exist", dir.display())));
     }
     let mut log = Log::open(&args.log)?;
-    let shape = selected_shape(args, &mapping).unwrap_or_else(|| detect_shape(&log.beginning));
+    let detected = detect_shape(&log.beginning);
+    let shape = args.selected_shape(&mapping).unwrap_or(detected);
     if is_default(args) && shape != Shape::Journal {
         let log = args.log_name();
         return Err(Failure::usage(format!("{log}: the default policy only applies to the journal of a run"))
@@ -86,6 +84,8 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         log = log.with_checked_sums(&args.log)?;
     }
     let user_mapping = mapping.clone();
+    let other_calls = args.reading_of_other_calls(shape == detected);
+    let mapping = Mapping { other_calls, ..mapping };
     let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let auditor = if args.page.html.is_some() { auditor.with_timelines() } else { auditor };
     let beginning = log.beginning.clone();
@@ -100,33 +100,36 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         missed: audited.map(|audited| audited.log.missed_calls.clone()).unwrap_or_default(),
         is_list: audited.is_some_and(|audited| audited.log.places.is_list()),
         wanted_kinds: auditor.kinds_read(),
+        other_calls,
+        allow_no_calls: args.allow_no_calls,
     };
     let options = ScanOptions {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
-    let log_is_list = log.is_array();
-    // The only shape whose records can be a single JSON value.
-    let is_list = shape == Shape::Openai && log.is_list();
+    let is_list = log.is_list;
     let audited = if !labels.is_empty() {
         // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
         let bytes = log.read_all()?;
         let lines = || Cursor::new(&bytes);
         let judged = if is_list {
-            LabelPlan::of_list(auditor.plan(), &bytes)
+            LabelPlan::of_records(auditor.plan(), &bytes)
         } else {
             LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
         };
-        let judged = judged.map_err(|e| failure(&args.log, &e.into()))?;
+        let judged = judged.map_err(|e| failure(args, &e.into()))?;
         let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
         let auditor = auditor.clone().with_labels(known);
-        let audited =
-            if is_list { auditor.audit_list(&bytes, reset) } else { auditor.audit_lines(&mut lines(), options, reset) };
+        let audited = if is_list {
+            auditor.audit_records(&bytes, reset)
+        } else {
+            auditor.audit_lines(&mut lines(), options, reset)
+        };
         audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
     } else if is_list {
-        auditor.audit_list(&log.read_all()?, reset)
+        auditor.audit_records(&log.read_all()?, reset)
     } else {
         auditor.audit_lines(&mut log.input(), options, reset)
     };
@@ -134,8 +137,8 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         Ok(audited) => audited,
         Err(error) => {
             // A log of another shape can fail in many ways; the shape that fits helps more than the symptom.
-            let other = if is_list || log_is_list { read(None).explain_unreadable(&error.to_string()) } else { None };
-            return Err(other.unwrap_or_else(|| failure(&args.log, &error)));
+            let other = if is_list { read(None).explain_unreadable(&error.to_string()) } else { None };
+            return Err(other.unwrap_or_else(|| failure(args, &error)));
         }
     };
     // Before any verdict is printed: in a log of the wrong shape most rules hold, because nothing in it is seen.
@@ -143,17 +146,29 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         return Err(failure);
     }
     let verification = if is_default(args) { verify_journal(args)? } else { Verification::default() };
+    if is_default(args) {
+        require_decisions(args, &audited)?;
+        forget_missing_fields(&mut audited);
+    }
     write_junit(args, &audited, &verification)?;
     if is_default(args) {
         print_default_audit(args, shape, &audited, &verification)?;
-        forget_missing_fields(&mut audited);
     } else {
         print_audit(args, shape, &audited)?;
     }
     write_audit_page(args, shape.name(), &audited, &verification)?;
     let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
-    Ok(if broken { Exit::Negative } else { Exit::Ok })
+    if broken { Ok(Exit::Negative) } else { refuse_doubts(args, &audited.doubts()) }
+}
+
+/// With `--strict`, what was not read is not kept.
+fn refuse_doubts(args: &AuditArgs, doubts: &[String]) -> Result<Exit, Failure> {
+    if doubts.is_empty() || !args.is_strict() {
+        return Ok(Exit::Ok);
+    }
+    let what = format!("{}: no verdict: {}", args.log_name(), doubts.join("; "));
+    Err(Failure::new(Exit::Undecided, what).hint("--lenient makes these cases warnings"))
 }
 
 fn forget_missing_fields(audited: &mut AuditReport) {
@@ -190,7 +205,7 @@ fn create_auditor(
     } else {
         Auditor::new_with_labels(formulas, rules, mapping, KnownLabels::new(labels, HashMap::new()))
     };
-    let auditor = auditor.map_err(|e| failure(log, &e))?;
+    let auditor = auditor.map_err(|e| rule_failure(&e))?;
     let folder = if log.is_dir() { Some(log) } else { log.parent() };
     let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
     // Without the texts, a rule about them would hold or fail for no reason.
@@ -212,8 +227,21 @@ fn is_default(args: &AuditArgs) -> bool {
     args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT_POLICY)
 }
 
+/// Refuses a run without any decision, of which every rule of the default policy holds.
+fn require_decisions(args: &AuditArgs, audited: &AuditReport) -> Result<(), Failure> {
+    let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
+    // Every decision has this field, so a journal without it has no decision.
+    if missing.any(|warning| warning.starts_with("no record has a field `routing.position`")) {
+        let log = args.log_name();
+        return Err(Failure::usage(format!(
+            "{log}: the run has not made any decision yet, so there is nothing to audit"
+        )));
+    }
+    Ok(())
+}
+
 /// Prints the audit of a run by the default policy. Missing fields are not warnings here, because its names are known to be
-/// right and many are optional; only a run without any decision is an error.
+/// right and many are optional.
 fn print_default_audit(
     args: &AuditArgs,
     shape: Shape,
@@ -221,13 +249,6 @@ fn print_default_audit(
     verification: &Verification,
 ) -> Result<(), Failure> {
     let log = args.log_name();
-    let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
-    // Every decision has this field, so a journal without it has no decision.
-    if missing.any(|warning| warning.starts_with("no record has a field `routing.position`")) {
-        return Err(Failure::usage(format!(
-            "{log}: the run has not made any decision yet, so there is nothing to audit"
-        )));
-    }
     for warning in &audited.warnings {
         print_message(&format!("warning: {log}: {warning}"));
     }
@@ -305,22 +326,26 @@ async fn follow(
     let mut lines = GrowingLog::open(&args.log)?;
     // Detecting the shape needs the first record, so wait for it.
     let mut first = lines.next_line(&cancel).await?;
-    let shape = selected_shape(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, detect_shape));
+    let detected = first.as_deref().map_or(Shape::Jsonl, detect_shape);
+    let shape = args.selected_shape(&mapping).unwrap_or(detected);
+    let other_calls = args.reading_of_other_calls(shape == detected);
+    let mapping = Mapping { other_calls, ..mapping };
     let user_mapping = mapping.clone();
     let mut beginning = Vec::new();
     if let Some(text) = &first
-        && (text.trim_ascii_start().starts_with(b"[") || (shape == Shape::Openai && !is_message(text)))
+        && (text.trim_ascii_start().starts_with(b"[") || (shape == Shape::Openai && is_request(text)))
     {
         return Err(Failure::usage("--follow cannot read a list of messages, which is a single JSON value")
             .hint("--follow needs a log with one record a line"));
     }
     let auditor = create_auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
-    let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(&args.log, &e))?;
+    let mut follower = LiveAudit::new(auditor.clone()).map_err(|e| failure(args, &e))?;
     // Rules that the end of a run violates are journaled after `run_finished`.
     let mut ended = false;
     let mut chain = ChecksumChain::default();
     let mut records = 0;
+    let mut skipped = Vec::new();
     while let Some(text) = first.take() {
         if shape == Shape::Journal {
             let damaged =
@@ -339,8 +364,9 @@ async fn follow(
             Ok(decided) => decided.iter().for_each(|verdict| print_verdict(args.format.plain(), verdict)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
                 print_message(&format!("warning: {why}; skipped"));
+                skipped.push(lines.line);
             }
-            Err(error) => return Err(failure(&args.log, &error)),
+            Err(error) => return Err(failure(args, &error)),
         }
         // A resumed run continues after an earlier `run_finished`.
         ended = event_is(&text, EventName::RunFinished) || ended && event_is(&text, EventName::RuleViolated);
@@ -349,6 +375,9 @@ async fn follow(
         }
         first = lines.next_line(&cancel).await?;
     }
+    follower.end_of_log(lines.line).map_err(|e| failure(args, &e))?.iter().for_each(|verdict| {
+        print_verdict(args.format.plain(), verdict);
+    });
     // `next_line` compares only the end of what was read; now the file is compared as a whole.
     lines.check_unchanged()?;
     let read = ReadLog {
@@ -362,13 +391,17 @@ async fn follow(
         missed: follower.log().missed_calls.clone(),
         is_list: false,
         wanted_kinds: auditor.kinds_read(),
+        other_calls,
+        allow_no_calls: args.allow_no_calls,
     };
     if let Some(failure) = read.explain_no_verdict() {
         return Err(failure);
     }
+    let mut doubts = doubts_of_followed(&follower, &skipped);
     for (rule, warning) in
         follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
     {
+        doubts.push(format!("{rule}: {warning}"));
         match args.format.plain() {
             Format::Text => print_result(&format!("{rule}: warning: {warning}\n")),
             Format::Json => print_json_line(&json!({"rule": rule, "warning": warning})),
@@ -389,13 +422,31 @@ async fn follow(
             }
         }
     }
-    Ok(if broken { Exit::Negative } else { Exit::Ok })
+    if broken { Ok(Exit::Negative) } else { refuse_doubts(args, &doubts) }
 }
 
-/// Whether a line is a message, or a response that contains one.
-fn is_message(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line)
-        .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
+/// What speaks against the verdicts on a log that was followed.
+fn doubts_of_followed(follower: &LiveAudit, skipped: &[u64]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if !skipped.is_empty() {
+        let lines: Vec<String> = skipped.iter().take(10).map(u64::to_string).collect();
+        doubts.push(format!("{} left out (lines {})", counted(skipped.len() as u64, "record"), lines.join(", ")));
+    }
+    if follower.log().cut_off_calls > 0 {
+        doubts.push("the log ends within a call".to_owned());
+    }
+    if follower.log().conflicting_calls.is_some() {
+        doubts.push("different calls have the same identifier".to_owned());
+    }
+    for doubt in &doubts {
+        print_message(&format!("warning: {doubt}"));
+    }
+    doubts
+}
+
+/// Whether a line is a request with a list of messages.
+fn is_request(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|record| record.get("messages").is_some())
 }
 
 fn event_is(line: &[u8], name: EventName) -> bool {
@@ -421,16 +472,22 @@ fn print_verdict(format: Format, settled: &SettledVerdict) {
     }
 }
 
-fn failure(log: &Path, error: &AuditError) -> Failure {
-    let failure = Failure::usage(match error {
-        AuditError::Log(_) => format!("{}: {error}", log.display()),
-        _ => error.to_string(),
-    });
-    match error {
-        AuditError::Log(LogError::List { .. }) => {
-            failure.hint("docs/src/logs.md describes any, every and the fields of tool calls")
+fn failure(args: &AuditArgs, error: &AuditError) -> Failure {
+    let AuditError::Log(why) = error else { return rule_failure(error) };
+    let failure = Failure::usage(format!("{}: {error}", args.log.display()));
+    match why {
+        LogError::List { .. } => failure.hint("docs/src/logs.md describes any, every and the fields of tool calls"),
+        LogError::Line { .. } if !args.skip_invalid => {
+            failure.hint("use --skip-invalid to skip lines that are not records")
         }
-        AuditError::Log(_) => failure.hint("use --skip-invalid to skip lines that are not records"),
+        LogError::Line { .. } | LogError::Io(_) => failure,
+    }
+}
+
+fn rule_failure(error: &AuditError) -> Failure {
+    let failure = Failure::usage(error.to_string());
+    match error {
+        AuditError::Log(_) => failure,
         AuditError::Rule { why: UnsupportedError::Operator { reading: "progression", .. }, .. } => {
             failure.hint("--reset and --follow evaluate step by step, which supports only future operators")
         }
@@ -521,80 +578,4 @@ fn set_path(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The shape from the command line or the policy.
-fn selected_shape(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
-    let chosen = args.shape.map(|choice| match choice {
-        ShapeChoice::Journal => Shape::Journal,
-        ShapeChoice::Jsonl => Shape::Jsonl,
-        ShapeChoice::Claude => Shape::Claude,
-        ShapeChoice::Openai => Shape::Openai,
-        ShapeChoice::Agentlog => Shape::Agentlog,
-    });
-    chosen.or(mapping.shape)
-}
-
-/// An open log whose first bytes have been read.
-struct Log {
-    beginning: Vec<u8>,
-    rest: Box<dyn Read + Send>,
-}
-
-impl Log {
-    fn open(path: &Path) -> Result<Self, Failure> {
-        let mut rest = open_log(path)?;
-        let mut beginning = Vec::new();
-        rest.by_ref()
-            .take(DETECTION_BYTES)
-            .read_to_end(&mut beginning)
-            .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
-        Ok(Self { beginning, rest })
-    }
-
-    /// Verifies the checksums of a journal. A pipe can be read only once, so its bytes are kept.
-    fn with_checked_sums(self, path: &Path) -> Result<Self, Failure> {
-        let journal = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
-        if journal.is_file() {
-            check_lines(&journal).fails(Exit::Usage)?;
-            return Ok(self);
-        }
-        let beginning = self.beginning.clone();
-        let mut whole = Cursor::new(self.read_all()?);
-        check_lines_from(&mut whole, path).fails(Exit::Usage)?;
-        whole.set_position(beginning.len() as u64);
-        Ok(Self { beginning, rest: Box::new(whole) })
-    }
-
-    fn is_array(&self) -> bool {
-        self.text().starts_with(b"[")
-    }
-
-    fn text(&self) -> &[u8] {
-        self.beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.beginning).trim_ascii_start()
-    }
-
-    /// Whether the log is a single JSON value instead of one record a line.
-    fn is_list(&self) -> bool {
-        let text = self.text();
-        self.is_array() || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
-    }
-
-    fn input(self) -> impl Read + Send {
-        Cursor::new(self.beginning).chain(self.rest)
-    }
-
-    fn read_all(self) -> Result<Vec<u8>, Failure> {
-        let mut bytes = Vec::new();
-        let mut input = self.input().take(files::LOG + 1);
-        input.read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
-        if bytes.len() as u64 > files::LOG {
-            return Err(Failure::usage(format!(
-                "the log is larger than {} MiB, the limit for a single JSON value and for a journal from a pipe",
-                files::LOG >> 20
-            ))
-            .hint("a file of JSON lines can have any size"));
-        }
-        Ok(bytes)
-    }
 }

@@ -11,6 +11,7 @@ use super::page::PageArgs;
 use super::run_folder::name_of_run;
 use super::run_place::{Following, RunPlace};
 use super::telemetry::name_run_in;
+use crate::monitor::log::{Mapping, OtherCalls, Shape};
 
 #[derive(Debug, ClapArgs)]
 // A group, so that the error for a missing rule names both flags.
@@ -25,7 +26,7 @@ pub(super) struct AuditArgs {
     /// `tool.input.…`; a path through a list needs `any(PATH, TEST)` or `every(PATH, TEST)`. Can be repeated.
     #[arg(long, value_name = "FORMULA")]
     pub formula: Vec<String>,
-    /// Shape of the log [default: detected from its first record].
+    /// Shape of the log [default: detected from its first records].
     #[arg(long, value_enum, value_name = "SHAPE")]
     pub shape: Option<ShapeChoice>,
     /// Path of a part in the records, e.g. `tool_call=payload.tool`. Parts: `tool_call`, text, `stop_reason`, lifeline,
@@ -41,6 +42,20 @@ pub(super) struct AuditArgs {
     /// Skip lines that are not records, with a warning for each.
     #[arg(long)]
     pub skip_invalid: bool,
+    /// What to do with data that may be tool calls, in places or forms that no known shape has [default: no verdict if there
+    /// is any].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub other_calls: Option<OtherCallsChoice>,
+    /// Give a verdict on rules about tool calls also if no record has a call [default: no verdict].
+    #[arg(long)]
+    pub allow_no_calls: bool,
+    /// Exit with status 3 instead of 0 if a record was left out, or if a rule asks for a tool, a field, a text or a stop reason
+    /// that no record has [default: with --format sarif or github, and with --junit].
+    #[arg(long, conflicts_with = "lenient")]
+    pub strict: bool,
+    /// Only warn in these cases [default: without --format sarif, --format github and --junit].
+    #[arg(long)]
+    pub lenient: bool,
     /// Write the verdicts to this file as `JUnit` XML.
     #[arg(long, value_name = "FILE", conflicts_with = "follow")]
     pub junit: Option<PathBuf>,
@@ -69,6 +84,39 @@ impl AuditArgs {
         Ok(self.follow.then(|| place.follow()))
     }
 
+    /// Whether doubts about a verdict change the status. A job of CI shows no one a warning.
+    pub(super) fn is_strict(&self) -> bool {
+        let is_for_ci = matches!(self.format, FindingsFormat::Sarif | FindingsFormat::Github) || self.junit.is_some();
+        self.strict || is_for_ci && !self.lenient
+    }
+
+    /// The shape from the command line or the policy.
+    pub(super) fn selected_shape(&self, mapping: &Mapping) -> Option<Shape> {
+        let chosen = self.shape.map(|choice| match choice {
+            ShapeChoice::Journal => Shape::Journal,
+            ShapeChoice::Jsonl => Shape::Jsonl,
+            ShapeChoice::Claude => Shape::Claude,
+            ShapeChoice::Openai => Shape::Openai,
+            ShapeChoice::Agentlog => Shape::Agentlog,
+            ShapeChoice::Codex => Shape::Codex,
+            ShapeChoice::Langchain => Shape::Langchain,
+            ShapeChoice::Otel => Shape::Otel,
+            ShapeChoice::Gemini => Shape::Gemini,
+            ShapeChoice::Sweagent => Shape::Sweagent,
+        });
+        chosen.or(mapping.shape)
+    }
+
+    /// What is done with calls in places where the shape has none, if this is the shape of the log.
+    pub(super) fn reading_of_other_calls(&self, is_shape_of_log: bool) -> OtherCalls {
+        match self.other_calls {
+            Some(OtherCallsChoice::Read) => OtherCalls::Read,
+            Some(OtherCallsChoice::Ignore) => OtherCalls::Ignore,
+            None if is_shape_of_log => OtherCalls::ReadKnown,
+            None => OtherCalls::Report,
+        }
+    }
+
     /// The log as the user calls it.
     pub(super) fn log_name(&self) -> String {
         name_of_run(&self.log).display().to_string()
@@ -87,4 +135,22 @@ pub(super) enum ShapeChoice {
     Openai,
     /// Requests and responses with `kind` and `payload`; each `chat_response` is a state.
     Agentlog,
+    /// Rollouts of Codex, or its output with --json.
+    Codex,
+    /// Messages that LangChain has dumped.
+    Langchain,
+    /// Spans of OpenTelemetry for generative AI, in the JSON of OTLP or flat.
+    Otel,
+    /// Requests and responses of Gemini.
+    Gemini,
+    /// Trajectory of SWE-agent.
+    Sweagent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum OtherCallsChoice {
+    /// Read all that have a name as calls.
+    Read,
+    /// Leave them out.
+    Ignore,
 }

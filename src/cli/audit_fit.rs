@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::exit::Exit;
-use crate::monitor::log::{Mapping, MissedCalls, Shape, ShapeFit, best_shape, fit_shapes};
+use crate::monitor::log::{Mapping, MissedCalls, OtherCalls, Shape, ShapeFit, best_shape, fit_shapes};
 
 /// What was read of a log, as evidence for or against its shape.
 pub(super) struct ReadLog<'a> {
@@ -24,25 +24,49 @@ pub(super) struct ReadLog<'a> {
     pub is_list: bool,
     /// Kinds of data that rules use.
     pub wanted_kinds: BTreeSet<&'static str>,
+    /// What the user has said about calls in other places.
+    pub other_calls: OtherCalls,
+    /// Whether a log without a call gets a verdict on rules about calls.
+    pub allow_no_calls: bool,
 }
 
 impl ReadLog<'_> {
     /// Returns why there is no verdict, if there is none.
     pub(super) fn explain_no_verdict(&self) -> Option<Failure> {
-        self.explain_misfit().or_else(|| self.explain_missed_calls())
+        self.explain_misfit().or_else(|| self.explain_missed_calls()).or_else(|| self.explain_no_calls())
     }
 
     fn explain_missed_calls(&self) -> Option<Failure> {
         let first = self.missed.first?;
-        let have = if self.missed.records == 1 { "record has" } else { "records have" };
+        let have =
+            if self.missed.records == 1 { "record has what may be a call" } else { "records have what may be calls" };
+        let paths: Vec<String> = self.missed.paths.iter().map(|path| format!("`{path}`")).collect();
         let what = format!(
-            "{} {have} tool calls in places that the shape `{}` does not read; the first is {} {first}",
+            "{} {have}, in places or forms that the shape `{}` does not have; the first is {} {first} ({})",
             self.missed.records,
             self.shape,
             if self.is_list { "message" } else { "line" },
+            paths.join(", "),
         );
-        let hint = format!("to read them too: {}", self.missed.flags(self.shape));
-        Some(self.failure(&what).hint(hint))
+        let failure = match self.other_calls {
+            OtherCalls::Read => self.failure(&(what + ", without the name of a tool")),
+            // Only its responses are states, so records of other kinds need another shape.
+            _ if self.shape == Shape::Agentlog => {
+                self.failure(&what).hint("to read them as calls: --shape jsonl --other-calls read")
+            }
+            _ => self.failure(&what).hint("to read them as calls: --other-calls read"),
+        };
+        Some(failure.hint("to leave them out: --other-calls ignore"))
+    }
+
+    /// No call anywhere is either an agent that called nothing, or a log without its calls.
+    fn explain_no_calls(&self) -> Option<Failure> {
+        let is_without = self.wanted_kinds.contains("tool_call") && !self.found_kinds.contains("tool_call");
+        let failure = || {
+            let what = "rules ask for tool calls, and no record has one";
+            self.failure(what).hint("if it is right that nothing was called: --allow-no-calls")
+        };
+        (is_without && !self.allow_no_calls && self.shape != Shape::Journal).then(failure)
     }
 
     fn explain_misfit(&self) -> Option<Failure> {

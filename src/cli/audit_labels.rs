@@ -299,15 +299,9 @@ impl Reference {
         judged: &LabelPlan,
     ) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let bytes = log.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(log.bytes);
-        let records: Vec<Value> = if log.is_list {
-            // The audit has parsed it already.
-            let all: Value = serde_json::from_slice(bytes).fails(Exit::Usage)?;
-            let list = all.as_array().or_else(|| all["messages"].as_array());
-            list.cloned().unwrap_or_default()
-        } else {
-            // `--skip-invalid` has skipped the unreadable lines; as null they keep the numbers of the others.
-            bytes.split(|b| *b == b'\n').map(|line| serde_json::from_slice(line).unwrap_or_default()).collect()
-        };
+        // `--skip-invalid` has skipped the unreadable lines; as null they keep the numbers of the others.
+        let records: Vec<Value> =
+            bytes.split(|b| *b == b'\n').map(|line| serde_json::from_slice(line).unwrap_or_default()).collect();
         let field_at = |state: usize| {
             let number = judged.places.number(state as u64).unwrap_or(0);
             let record = usize::try_from(number).ok().and_then(|n| records.get(n.checked_sub(1)?));

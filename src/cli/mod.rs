@@ -12,6 +12,7 @@ mod audit;
 mod audit_args;
 mod audit_fit;
 mod audit_labels;
+mod audit_log;
 mod audit_page;
 mod branch;
 mod check;

@@ -47,13 +47,29 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
         // A rule about data that no record has may hold for that reason only.
         0 if unseen > 0 => writeln!(
             out,
-            "Every rule holds, but {unseen} of {} use data that no record has.",
-            counted(audited.findings.len() as u64, "rule")
+            "Every rule holds, but {unseen} of {} {} data that no record has.{}",
+            counted(audited.findings.len() as u64, "rule"),
+            if unseen == 1 && audited.findings.len() == 1 { "uses" } else { "use" },
+            left_out(audited),
         ),
+        0 if !left_out(audited).is_empty() => writeln!(out, "Every rule holds of what was read.{}", left_out(audited)),
         0 => writeln!(out, "Every rule holds."),
         _ => writeln!(out, "{broken} of {} violated.", counted(audited.findings.len() as u64, "rule")),
     };
     out
+}
+
+/// A sentence about the records that were not read; empty if there are none.
+fn left_out(audited: &AuditReport) -> String {
+    let count = audited.log.invalid_count + u64::from(audited.log.torn.is_some());
+    let lines = audited.log.invalid.iter().map(|(line, _)| *line).chain(audited.log.torn);
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    let more = if count > lines.len() as u64 { ", …" } else { "" };
+    match count {
+        0 => String::new(),
+        1 => format!(" 1 record was left out: line {}.", lines.join(", ")),
+        count => format!(" {count} records were left out: lines {}{more}.", lines.join(", ")),
+    }
 }
 
 /// The audit by the default policy: the violated rules, and a summary.
@@ -165,6 +181,8 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
         "shape": shape,
         "states": audited.log.places.states(),
         "rules": rules,
+        "left_out": audited.log.invalid_count + u64::from(audited.log.torn.is_some()),
+        "repeated_calls": audited.log.repeated_calls,
         "warnings": audited.all_warnings(),
         "labels": audited.labelling.as_ref().map(labelling_json),
     })

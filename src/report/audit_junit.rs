@@ -13,16 +13,25 @@ use crate::pipeline::{Objection, Verification};
 
 pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
+    // It holds, perhaps only because no record has what it asks for.
+    let is_unseen = |finding: &&RuleFinding| finding.verdict.holds() && !finding.warnings.is_empty();
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "  <testsuite name=\"{case}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
-        audited.findings.len() + verification.objections.len() + verification.unverified.len(),
+        audited.findings.len() + verification.objections.len() + verification.unverified.len() + audited.warnings.len(),
         audited.findings.iter().filter(fails).count() + verification.objections.len(),
-        verification.unverified.len(),
+        verification.unverified.len() + audited.warnings.len() + audited.findings.iter().filter(is_unseen).count(),
     );
+    for warning in &audited.warnings {
+        let warning = escaped(warning);
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"{case}\" name=\"log\"><skipped message=\"{warning}\"/></testcase>"
+        );
+    }
     for Objection { about, event, text } in &verification.objections {
         let text = escaped(text);
         let _ = writeln!(
@@ -47,6 +56,9 @@ pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification
         }
         if !finding.warnings.is_empty() {
             let _ = write!(out, "<system-err>{}</system-err>", escaped(&finding.warnings.join("\n")));
+        }
+        if is_unseen(&finding) {
+            let _ = write!(out, "<skipped message=\"{}\"/>", escaped(&finding.warnings.join("; ")));
         }
         if !finding.verdict.holds() {
             let why =
@@ -81,7 +93,13 @@ pub fn audit_findings(log: &str, audited: &AuditReport, verification: &Verificat
         let message = format!("{}: {} {why}", finding.rule.id, verdict_words(finding.verdict));
         Finding::new("rule", level, message).at(FileLine::new(log, line.unwrap_or_default()))
     });
-    let list: Vec<Finding> = objections.chain(broken).collect();
+    let of_rules = audited
+        .findings
+        .iter()
+        .flat_map(|finding| finding.warnings.iter().map(move |warning| format!("{}: {warning}", finding.rule.id)));
+    let warnings = audited.warnings.iter().cloned().chain(of_rules);
+    let warnings = warnings.map(|text| Finding::new("warning", Level::Warning, text).at(FileLine::new(log, 0)));
+    let list: Vec<Finding> = objections.chain(broken).chain(warnings).collect();
     let rules = counted(audited.findings.len() as u64, "rule");
     let summary = format!("{rules}, {}", counted(list.len(), "finding"));
     Findings { command: "tlaforge audit".to_owned(), summary, list }

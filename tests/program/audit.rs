@@ -570,7 +570,7 @@ fn a_log_of_another_shape_has_no_verdict_and_the_best_shape_is_named() {
         audit(fits).expect(1);
         for shape in ["journal", "jsonl", "claude", "openai", "agentlog"] {
             // Read as JSON lines, these messages have their calls at the same paths.
-            let reads_it_too = matches!((log, shape), ("messages.jsonl", "jsonl"));
+            let reads_it_too = matches!((log, shape), ("messages.jsonl" | "openai.json", "jsonl"));
             if shape != fits && !reads_it_too {
                 let done = audit(shape).expect(3).says(&["no verdict", &format!("--shape {fits}")]);
                 assert!(done.stdout.is_empty(), "{log} as {shape}: {}", done.stdout);
@@ -580,15 +580,18 @@ fn a_log_of_another_shape_has_no_verdict_and_the_best_shape_is_named() {
     let half = "{\"stop_reason\":\"end\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
     bench.write("half.jsonl", half);
     let formula = "G !(tool_call:rm & stop_reason:end)";
-    bench
-        .run(&["audit", "half.jsonl", "--formula", formula])
-        .expect(3)
-        .says(&["rules use tool_call", "--shape claude"]);
+    // A call in a known form is read wherever it is, unless the user has chosen a shape.
+    bench.run(&["audit", "half.jsonl", "--formula", formula]).expect(1);
+    bench.run(&["audit", "half.jsonl", "--formula", formula, "--shape", "agentlog"]).expect(3);
     bench.run(&["audit", "half.jsonl", "--formula", formula, "--map", "tool_call=message.content"]).expect(1);
     // If no shape finds a call, the log has none.
     bench.write("quiet.jsonl", "{\"step\":1}\n");
     bench
         .run(&["audit", "quiet.jsonl", "--formula", "G !tool_call:Bash"])
+        .expect(3)
+        .says(&["rules ask for tool calls, and no record has one", "--allow-no-calls"]);
+    bench
+        .run(&["audit", "quiet.jsonl", "--formula", "G !tool_call:Bash", "--allow-no-calls"])
         .expect(0)
         .prints(&["warning: no record has a"]);
     // An empty log is not an error of a causal rule.
@@ -629,10 +632,12 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
         "rules.toml",
         "[[rule]]\nid = \"misspelt\"\nformula = 'G every(stauts, = \"ok\")'\n[[rule]]\nid = \"fine\"\nformula = 'G status = \"ok\"'\n",
     );
-    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--junit", "out.xml"]).expect(0).prints(&[
-        "misspelt: satisfied so far\n    G every(stauts, = \"ok\")\n    warning: no record has a field `stauts`",
-        "Every rule holds, but 1 of 2 rules use data that no record has.",
-    ]);
+    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--junit", "out.xml", "--lenient"]).expect(0).prints(
+        &[
+            "misspelt: satisfied so far\n    G every(stauts, = \"ok\")\n    warning: no record has a field `stauts`",
+            "Every rule holds, but 1 of 2 rules use data that no record has.",
+        ],
+    );
     assert!(bench.read("out.xml").contains("<system-err>no record has a field `stauts`"));
     let value = object(&bench, &["audit", "log.jsonl", "--policy", "rules.toml"], 0);
     let warned = value["rules"][0]["warnings"][0].as_str().unwrap();
@@ -641,7 +646,7 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
 }
 
 #[test]
-fn reports_calls_in_lines_of_another_shape() {
+fn reads_calls_in_lines_of_another_shape() {
     let bench = Bench::without_tools();
     let claude = r#"{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}"#;
     let openai = r#"{"role":"assistant","content":"x","tool_calls":[{"type":"function","function":{"name":"rm","arguments":"{}"}}]}"#;
@@ -669,18 +674,24 @@ fn reports_calls_in_lines_of_another_shape() {
             let log = std::fs::File::open(bench.path("log.jsonl")).unwrap();
             let done = bench.command(&args).stdin(log).output().unwrap();
             let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            // Only the responses of an agentlog are states, so its other records cannot be read as well.
+            if first != agent.replace("rm", "Bash") {
+                assert_eq!(done.status.code(), Some(1), "{first} {other}: {said}");
+                continue;
+            }
             assert_eq!(done.status.code(), Some(3), "{first} {other}: {said}");
-            assert!(said.contains("2 records have tool calls in places that the shape"), "{said}");
+            assert!(said.contains("2 records have what may be calls"), "{said}");
             assert!(said.contains("the first is line 32"), "{said}");
             // The suggested flags are sufficient.
-            args.extend(said.split_whitespace().skip_while(|word| !word.starts_with("--")));
+            let hint = said.lines().find(|line| line.contains("--other-calls read")).unwrap();
+            args.extend(hint.split_whitespace().skip_while(|word| !word.starts_with("--")));
             let log = std::fs::File::open(bench.path("log.jsonl")).unwrap();
             let done = bench.command(&args).stdin(log).output().unwrap();
             assert_eq!(done.status.code(), Some(1), "{args:?}: {done:?}");
         }
     }
     bench.write("list.json", format!("[{quiet},{claude}]"));
-    bench.run(&["audit", "list.json", "--formula", "G !tool_call:rm"]).expect(3).says(&["the first is message 2"]);
+    bench.run(&["audit", "list.json", "--formula", "G !tool_call:Bash"]).expect(1).prints(&["(message 2)"]);
     // Rules that read no calls miss none, and a list of available tools is not a call.
     bench.write("log.jsonl", format!("{claude}\n{openai}\n"));
     bench.run(&["audit", "log.jsonl", "--formula", "G !bad"]).expect(0);
@@ -767,4 +778,103 @@ fn residuals_with_shared_subformulas_have_short_texts() {
         .output();
     let shown = String::from_utf8(done.unwrap().stdout).unwrap();
     assert!(shown.len() < 10_000 && shown.contains("(a formula of "), "{}", shown.len());
+}
+
+#[test]
+fn doubts_are_shown_in_every_format_and_are_no_verdict_if_strict() {
+    let bench = Bench::without_tools();
+    let call = r#"{"tool":"Write","input":{}}"#;
+    bench.write("log.jsonl", format!("{call}\n").repeat(7));
+    let rule = ["audit", "log.jsonl", "--formula", "G !tool_call:Wrte"];
+    let said = "the tool `Wrte` never occurs; `Write` occurs 7 times";
+    let with = |more: &[&str]| bench.run(&[&rule[..], more].concat());
+    with(&[]).expect(0).prints(&[said, "Every rule holds, but 1 of 1 rule uses data that no record has."]);
+    with(&["--format", "json"]).expect(0).prints(&["`Write` occurs 7 times"]);
+    with(&["--strict"]).expect(3).says(&["no verdict: no record has what the rule formula ask", "--lenient"]);
+    for format in ["github", "sarif"] {
+        with(&["--format", format]).expect(3).prints(&["never occurs"]);
+        with(&["--format", format, "--lenient"]).expect(0).prints(&["never occurs"]);
+    }
+    with(&["--format", "markdown"]).expect(0).prints(&["never occurs"]);
+    with(&["--junit", "out.xml"]).expect(3);
+    assert!(bench.read("out.xml").contains("<skipped message=\"the tool `Wrte` never occurs"));
+
+    bench.write("bad.jsonl", format!("{call}\n{{bad\n{call}\n"));
+    let rule = ["audit", "bad.jsonl", "--formula", "G !(tool_call:Write & tool.name = \"x\")", "--skip-invalid"];
+    let done = bench.run(&rule).expect(0);
+    assert!(!done.stdout.contains("Every rule holds.\n") && done.stdout.contains("1 record was left out: line 2."));
+    bench.run(&[&rule[..], &["--strict"]].concat()).expect(3).says(&["1 record was left out (line 2)"]);
+    bench.run(&[&rule[..], &["--format", "github"]].concat()).expect(3).prints(&["::warning", "line 2"]);
+}
+
+/// The flags of the first hint that has any.
+fn hinted_flags(said: &str) -> Vec<String> {
+    let flags = |line: &str| {
+        let words = line.split_whitespace().skip_while(|word| !word.starts_with("--"));
+        let is_flag = |word: &&str| {
+            word.starts_with("--") || word.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '=')
+        };
+        let mut all = Vec::new();
+        let mut takes_value = false;
+        for word in words.map(|word| word.trim_end_matches([',', '.', ':'])) {
+            match word {
+                "--skip-invalid" | "--allow-no-calls" | "--lenient" => {
+                    (all.push(word.to_owned()), takes_value = false).1
+                }
+                word if word.starts_with("--") => (all.push(word.to_owned()), takes_value = true).1,
+                word if takes_value && is_flag(&word) => (all.push(word.to_owned()), takes_value = false).1,
+                _ => break,
+            }
+        }
+        all
+    };
+    said.lines().filter(|line| line.contains("hint:")).map(flags).find(|all| !all.is_empty()).unwrap_or_default()
+}
+
+#[test]
+fn the_hints_of_an_audit_lead_to_a_verdict() {
+    let bench = Bench::without_tools();
+    let calls = r#"[{"role":"user","content":"x"},{"role":"assistant","content":"","tool_calls":[{"id":"c","function":"Bash","arguments":{"command":"rm -rf /"},"type":"function"}]}]"#;
+    let logs = [
+        calls.to_owned(),
+        "{\"a\":1}\n".to_owned(),
+        "{\"job\":{\"name\":\"Bash\",\"input\":{}}}\n".to_owned(),
+        "{\"tool\":\"Bash\",\"input\":{}}\nnot json\n".to_owned(),
+        "{\"type\":\"tool_use\",\"input\":{}}\n".to_owned(),
+        "{\"kind\":\"chat_response\",\"payload\":{\"content\":[]}}\n{\"kind\":\"other\",\"payload\":{\"name\":\"Bash\",\"input\":{}}}\n".to_owned(),
+        "{\n \"trajectory\": [{\"action\": \"ls\", \"observation\": \"\", \"thought\": \"\"}]\n}\n".to_owned(),
+        CLAUDE_CALLS.to_owned(),
+    ];
+    for log in logs {
+        bench.write("log.json", &log);
+        for shape in ["", "journal", "jsonl", "claude", "openai", "agentlog", "codex", "otel"] {
+            let mut args: Vec<String> =
+                ["audit", "log.json", "--formula", "G !tool_call:Bash"].map(str::to_owned).to_vec();
+            if !shape.is_empty() {
+                args.extend(["--shape".to_owned(), shape.to_owned()]);
+            }
+            let mut tried = Vec::new();
+            loop {
+                let done = bench.command(&args.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap();
+                if matches!(done.status.code(), Some(0 | 1)) {
+                    break;
+                }
+                let said = String::from_utf8_lossy(&done.stderr).into_owned();
+                let flags = hinted_flags(&said);
+                tried.push(args.clone());
+                for pair in flags.chunk_by(|_, next| !next.starts_with("--")) {
+                    if let Some(at) = args.iter().position(|arg| *arg == pair[0] && pair[0] != "--map") {
+                        args.drain(at..at + pair.len());
+                    }
+                    args.extend(pair.iter().cloned());
+                }
+                // A damaged journal has no way out.
+                let is_over = flags.is_empty() && shape == "journal";
+                assert!(is_over || !tried.contains(&args), "a circle with {args:?} on {log}: {said}");
+                if is_over {
+                    break;
+                }
+            }
+        }
+    }
 }

@@ -2,52 +2,24 @@
 //! residual.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
+use super::audit_report::AuditReport;
 use super::causal_audit::{CausalAudit, CausalAuditError, check_reads_whole_events, is_call_field};
 use super::finding::{FAILING_SHOWN, RuleFinding, Verdict};
 use super::known_labels::KnownLabels;
-use super::labelling::Labelling;
 use super::log::{
-    BUILTIN_PREDICATES, LogError, LogSummary, Mapping, MissedCallFinder, Plan, ScanOptions, States, Step, TextStore,
-    scan_lines_for_calls, scan_list,
+    BUILTIN_PREDICATES, LogError, LogSummary, Mapping, OtherCalls, Plan, ScanOptions, Shape, States, Step, TextStore,
+    document_lines, scan_lines, scan_records,
 };
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::rule_inputs::{MissingInputs, kinds_read, missing_inputs};
-use super::timeline::{Timeline, Timelines};
+use super::timeline::Timelines;
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use tlaforge_temporal::{
     Atom, AtomId, DecisionPoint, FinalVerdict, Formula, Formulas, Labels, Letter, Progression, Reading, Schema,
     UnsupportedError, check_trace,
 };
-
-/// The result of an audit.
-#[derive(Debug, Clone)]
-pub struct AuditReport {
-    /// One for each rule, in the order of the policy; empty if the log has no state.
-    pub findings: Vec<RuleFinding>,
-    pub log: LogSummary,
-    /// Warnings about the log.
-    pub warnings: Vec<String>,
-    /// For each rule how it stood after each state; empty unless [`Auditor::with_timelines`] asked for it.
-    pub timelines: Vec<Timeline>,
-    /// How the labels of a model came about, if rules use any. Filled in by the caller.
-    pub labelling: Option<Labelling>,
-}
-
-impl AuditReport {
-    /// The warnings about the log and about the rules, each once.
-    pub fn all_warnings(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
-        for warning in self.findings.iter().flat_map(|finding| &finding.warnings) {
-            if !all.contains(&warning.as_str()) {
-                all.push(warning);
-            }
-        }
-        all
-    }
-}
 
 /// Why an audit is not possible.
 #[derive(Debug, thiserror::Error)]
@@ -69,8 +41,6 @@ pub struct Auditor {
     rules: Vec<PolicyRule>,
     mapping: Mapping,
     plan: Plan,
-    /// Set if rules use tool calls.
-    missed_calls: Option<Arc<MissedCallFinder>>,
     /// The formulas of the rules about the whole trace.
     trace_formulas: Vec<Formula>,
     with_timelines: bool,
@@ -140,8 +110,8 @@ impl Auditor {
         let extra_fields: Vec<&str> = extra_fields.into_iter().chain(clock_fields.filter(|_| is_causal)).collect();
         let plan = Plan::new(&mapping, &formulas, &read, &extra_fields).with_labels(known.unwrap_or_default());
         let uses_calls = kinds_read(&formulas, &rules).contains("tool_call");
-        let missed_calls = if uses_calls { MissedCallFinder::new(&mapping).map(Arc::new) } else { None };
-        Ok(Self { formulas, rules, mapping, plan, missed_calls, trace_formulas, with_timelines: false })
+        let plan = plan.searching_calls(if uses_calls { search_of(&mapping) } else { None });
+        Ok(Self { formulas, rules, mapping, plan, trace_formulas, with_timelines: false })
     }
 
     /// Fetches the texts that records name from this store.
@@ -191,8 +161,7 @@ impl Auditor {
         let keep_steps = audit.needs_steps();
         let fold = |part: &mut LogPart, states: &States, line: u64| part.push_record(self, keep_steps, states, line);
         let mut appended = Ok(());
-        let finder = self.missed_calls.as_deref();
-        let summary = scan_lines_for_calls(input, &self.plan, finder, options, fold, |part| {
+        let summary = scan_lines(input, &self.plan, options, fold, |part| {
             if appended.is_ok() {
                 appended = audit.append(self, part);
             }
@@ -201,16 +170,18 @@ impl Auditor {
         audit.finish(self, summary)
     }
 
-    /// Audits a list of messages.
+    /// Audits a document, such as a list of messages.
     pub fn audit_list(&self, text: &[u8], reset: Reset) -> Result<AuditReport, AuditError> {
+        self.audit_records(&document_lines(text)?, reset)
+    }
+
+    /// Audits the records of a document, which are JSON lines already.
+    pub fn audit_records(&self, lines: &[u8], reset: Reset) -> Result<AuditReport, AuditError> {
         let mut audit = RunningAudit::new(self, reset)?;
         let keep_steps = audit.needs_steps();
         let mut part = LogPart::default();
-        let mut summary =
-            scan_list(text, &self.plan, |states, number| part.push_record(self, keep_steps, states, number))?;
-        if let Some(finder) = &self.missed_calls {
-            finder.check_list(text, &self.plan, &mut summary);
-        }
+        let summary =
+            scan_records(lines, &self.plan, |states, number| part.push_record(self, keep_steps, states, number))?;
         audit.append(self, part)?;
         audit.finish(self, summary)
     }
@@ -275,10 +246,6 @@ impl Auditor {
         kinds_read(&self.formulas, &self.rules)
     }
 
-    pub(super) fn missed_call_finder(&self) -> Option<&MissedCallFinder> {
-        self.missed_calls.as_deref()
-    }
-
     /// A monitor of the rules about the whole trace.
     pub(super) fn monitor(&self, reset: Reset) -> Result<Monitor, AuditError> {
         let mut monitor = Monitor::new(reset);
@@ -311,6 +278,16 @@ impl Auditor {
         }
         Some(progression.in_words(residual))
     }
+}
+
+/// What is done with calls in other places than those of the shape; `None` if the user said where they are, because then
+/// calls elsewhere are left out on purpose. A journal has its own fields.
+fn search_of(mapping: &Mapping) -> Option<OtherCalls> {
+    let shape = mapping.shape.filter(|shape| *shape != Shape::Journal)?;
+    let defaults = Mapping::default().with_shape_defaults(shape);
+    let is_default =
+        mapping.tool_call == defaults.tool_call && mapping.only == defaults.only && mapping.values == defaults.values;
+    is_default.then_some(mapping.other_calls)
 }
 
 /// The fields of calls that formulas read.
@@ -500,8 +477,18 @@ impl RunningAudit {
         if not_shown > 0 {
             warnings.push(format!("{not_shown} more lines are not records and are left out"));
         }
+        let place = if log.places.is_list() { "message" } else { "line" };
+        if log.cut_off_calls > 0 {
+            warnings.push(format!(
+                "the log ends within {} {}: its arguments are incomplete",
+                log.cut_off_calls,
+                if log.cut_off_calls == 1 { "call" } else { "calls" }
+            ));
+        }
+        if let Some(at) = log.conflicting_calls {
+            warnings.push(format!("{place} {at}: a call has the identifier of an earlier, different call; both count"));
+        }
         if let Some(line) = self.backwards {
-            let place = if log.places.is_list() { "message" } else { "line" };
             warnings.push(format!("{place} {line}: time goes backwards; the audit uses the order of the {place}s"));
         }
         if self.states > 0 {

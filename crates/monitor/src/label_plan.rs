@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::labels::Labels;
-use super::log::{LogError, ModelLabels, Plan, ScanOptions, StatePlaces, States, Step, scan_lines, scan_list};
+use super::log::{LogError, ModelLabels, Plan, ScanOptions, StatePlaces, States, Step, scan_lines, scan_records};
 use super::propositions::StepText;
 use tlaforge_files::Sha;
 
@@ -48,10 +48,10 @@ impl LabelPlan {
         Ok(labels)
     }
 
-    /// Plans the labels of a list of messages.
-    pub fn of_list(plan: &Plan, text: &[u8]) -> Result<Self, LogError> {
+    /// Plans the labels of the records of a document, which are JSON lines already.
+    pub fn of_records(plan: &Plan, lines: &[u8]) -> Result<Self, LogError> {
         let mut labels = Self::default();
-        let summary = scan_list(text, plan, |states, _| {
+        let summary = scan_records(lines, plan, |states, _| {
             states.each().iter().for_each(|step| labels.push(LabelInput::new(step)));
         })?;
         labels.places = summary.places;

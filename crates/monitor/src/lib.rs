@@ -2,6 +2,7 @@
 //! interventions and objectives.
 
 mod audit;
+mod audit_report;
 mod causal_audit;
 mod causal_explanation;
 pub mod causal_json;
@@ -33,7 +34,8 @@ mod timeline;
 pub mod trac;
 mod worded_rules;
 
-pub use audit::{AuditError, AuditReport, Auditor};
+pub use audit::{AuditError, Auditor};
+pub use audit_report::AuditReport;
 pub use causal_audit::CausalAuditError;
 pub use finding::{EVALUATED_SHOWN, FAILING_SHOWN, RuleFinding, Verdict};
 pub use goal_reachability::Continuation;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::audit::{AuditError, Auditor};
 use super::causal_audit::CausalAudit;
 use super::finding::Verdict;
-use super::log::{LogError, LogSummary, RecordError, States, TextStore};
+use super::log::{LiveLines, LogError, LogSummary, RecordError, States, TextStore};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Explanation, Monitor, Reset};
 use tlaforge_temporal::{FinalVerdict, Formulas, ResidualCost};
@@ -33,6 +33,7 @@ pub struct LiveAudit {
     buffer: States,
     states: u64,
     log: LogSummary,
+    lines: LiveLines,
 }
 
 impl LiveAudit {
@@ -43,7 +44,8 @@ impl LiveAudit {
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
             buffer: auditor.plan().new_states(),
             states: 0,
-            log: LogSummary::new(auditor.plan().names().len()),
+            log: LogSummary::new(auditor.plan()),
+            lines: LiveLines::default(),
             auditor,
         })
     }
@@ -98,17 +100,18 @@ impl LiveAudit {
 
     /// Reads the record of a line; returns the verdicts that it makes final.
     pub fn add_record(&mut self, json: &[u8], line: u64) -> Result<Vec<SettledVerdict>, AuditError> {
-        let is_state = self.auditor.plan().read(json, &mut self.buffer).map_err(|error| match error {
-            RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
-            RecordError::List(message) => LogError::List { place: format!("line {line}"), message },
-            RecordError::Text(message) => LogError::Line { line, message },
-        })?;
-        if let Some(finder) = self.auditor.missed_call_finder() {
-            finder.check_line(json, is_state, &self.buffer, line, &mut self.log);
-        }
-        if !is_state {
-            return Ok(Vec::new());
-        }
+        let read = self.lines.read(self.auditor.plan(), json, line, &mut self.buffer, &mut self.log);
+        if read.map_err(|error| error_at(error, line))? { self.add_states(line) } else { Ok(Vec::new()) }
+    }
+
+    /// Adds the calls that the log has begun and does not end; returns the verdicts that they make final.
+    pub fn end_of_log(&mut self, line: u64) -> Result<Vec<SettledVerdict>, AuditError> {
+        let read = self.lines.finish(self.auditor.plan(), line, &mut self.buffer, &mut self.log);
+        if read.map_err(|error| error_at(error, line))? { self.add_states(line) } else { Ok(Vec::new()) }
+    }
+
+    /// Evaluates the states in the buffer.
+    fn add_states(&mut self, line: u64) -> Result<Vec<SettledVerdict>, AuditError> {
         let first = self.states;
         let mut verdicts = Vec::new();
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
@@ -192,6 +195,14 @@ impl LiveAudit {
     pub fn failed_causal_rules(&self) -> Vec<String> {
         let failures = self.causal.iter().flat_map(CausalAudit::failures);
         failures.filter(|(_, count, _)| *count > 0).map(|(rule, ..)| rule.to_owned()).collect()
+    }
+}
+
+fn error_at(error: RecordError, line: u64) -> LogError {
+    match error {
+        RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
+        RecordError::List(message) => LogError::List { place: format!("line {line}"), message },
+        RecordError::Text(message) => LogError::Line { line, message },
     }
 }
 

@@ -188,9 +188,9 @@ fn formula_line(object: &Value) -> String {
 /// The violated rules with line and reason, and the warnings.
 fn audit_lines(object: &Value) -> String {
     let rules = object["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let count = |verdict: &str| rules.iter().filter(|rule| rule["verdict"] == verdict).count();
-    let mut text = format!("{} of {} rules violated", count("violated"), rules.len());
-    for rule in rules.iter().filter(|rule| rule["verdict"] == "violated") {
+    let is_broken = |rule: &&Value| matches!(rule["verdict"].as_str(), Some("violated" | "presumably_violated"));
+    let mut text = format!("{} of {} rules violated", rules.iter().filter(is_broken).count(), rules.len());
+    for rule in rules.iter().filter(is_broken) {
         let line = rule["decided_at_line"].as_u64().map_or(String::new(), |line| format!(", line {line}"));
         let why = rule["explanation"][0].as_str().unwrap_or_default();
         let (id, formula) = (rule["id"].as_str().unwrap_or_default(), rule["formula"].as_str().unwrap_or_default());

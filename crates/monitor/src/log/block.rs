@@ -99,14 +99,14 @@ fn read<'de, A: MapAccess<'de>>(node: &PathNode, step: &mut Step, mut map: A, ne
                 arguments = map.next_value::<Option<serde_json::Value>>()?;
             }
             BlockKey::Function | BlockKey::Custom if reads_arguments => {
-                let call = map.next_value::<FunctionCall<'_>>()?;
-                (function, arguments) = (call.name.unwrap_or(OptionalText(None)), call.arguments.or(arguments));
+                let (name, inner) = name_and_arguments(map.next_value()?);
+                (function, arguments) = (name, inner.or(arguments));
             }
             BlockKey::Type => kind = map.next_value()?,
             BlockKey::Name => name = map.next_value()?,
             BlockKey::Text => text = map.next_value()?,
             BlockKey::Function | BlockKey::Custom => {
-                function = map.next_value::<FunctionName<'_>>()?.name.unwrap_or(OptionalText(None));
+                function = name_and_arguments(map.next_value()?).0;
             }
             BlockKey::Content => content = map.next_value()?,
             BlockKey::Input | BlockKey::Arguments | BlockKey::Args | BlockKey::Parameters | BlockKey::Other => {
@@ -198,20 +198,17 @@ impl<'de> serde::Deserialize<'de> for ToolResult {
     }
 }
 
-#[derive(serde::Deserialize, Default)]
-#[serde(default)]
-struct FunctionName<'a> {
-    #[serde(borrow)]
-    name: Option<OptionalText<'a>>,
-}
-
-#[derive(serde::Deserialize, Default)]
-#[serde(default)]
-struct FunctionCall<'a> {
-    #[serde(borrow)]
-    name: Option<OptionalText<'a>>,
-    #[serde(alias = "input", alias = "parameters")]
-    arguments: Option<serde_json::Value>,
+/// The name and the arguments of a function, which is an object, or only its name.
+fn name_and_arguments(function: Value) -> (OptionalText<'static>, Option<Value>) {
+    match function {
+        Value::String(name) => (OptionalText(Some(Cow::Owned(name))), None),
+        Value::Object(mut fields) => {
+            let name = fields.get("name").and_then(Value::as_str).map(|name| Cow::Owned(name.to_owned()));
+            let arguments = ["arguments", "input", "parameters"].into_iter().find_map(|key| fields.remove(key));
+            (OptionalText(name), arguments)
+        }
+        _ => (OptionalText(None), None),
+    }
 }
 
 /// A text; `None` for a value of any other type, which is not an error.

@@ -24,6 +24,17 @@ pub enum LogError {
     },
 }
 
+impl LogError {
+    /// The error of a record of a list, which has no line.
+    pub(super) fn of_list(self) -> Self {
+        match self {
+            Self::List { place, message } => Self::List { place: place.replace("line", "message"), message },
+            Self::Line { line, message } => Self::List { place: format!("message {line}"), message },
+            Self::Io(error) => Self::Io(error),
+        }
+    }
+}
+
 /// Why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {

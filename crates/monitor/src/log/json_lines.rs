@@ -7,9 +7,10 @@ use std::sync::{Mutex, mpsc};
 
 use super::error::{LogError, RecordError};
 use super::log_summary::{INVALID_SHOWN, LogSummary};
-use super::missed_calls::MissedCallFinder;
 use super::plan::Plan;
+use super::repeated_calls::{CallRegister, Sighting};
 use super::states::States;
+use super::streamed_calls::{CutOffCalls, StreamedCalls, may_have_pieces};
 
 /// How much a thread reads before it splits what it has into lines: small enough to stay in the cache, and to bound the
 /// memory of all buffers.
@@ -30,7 +31,6 @@ pub struct ScanOptions {
 #[derive(Clone, Copy)]
 struct LineReader<'a> {
     plan: &'a Plan,
-    missed_calls: Option<&'a MissedCallFinder>,
     skip_invalid: bool,
 }
 
@@ -41,44 +41,34 @@ pub fn scan_lines<A: Default + Send>(
     plan: &Plan,
     options: ScanOptions,
     fold: impl Fn(&mut A, &States, u64) + Sync,
-    take: impl FnMut(A),
-) -> Result<LogSummary, LogError> {
-    scan_lines_for_calls(input, plan, None, options, fold, take)
-}
-
-/// [`scan_lines`], which also looks for calls where the shape of the log has none.
-pub(crate) fn scan_lines_for_calls<A: Default + Send>(
-    input: &mut (impl Read + Send),
-    plan: &Plan,
-    missed_calls: Option<&MissedCallFinder>,
-    options: ScanOptions,
-    fold: impl Fn(&mut A, &States, u64) + Sync,
     mut take: impl FnMut(A),
 ) -> Result<LogSummary, LogError> {
     let threads = options.threads.max(1);
-    let reader = LineReader { plan, missed_calls, skip_invalid: options.skip_invalid };
-    let mut summary = LogSummary::new(plan.names().len());
+    let reader = LineReader { plan, skip_invalid: options.skip_invalid };
+    let mut summary = LogSummary::new(plan);
     // The number of buffers bounds what is read and not yet taken.
     let (free, buffers) = mpsc::channel();
     for _ in 0..2 * threads {
         free.send(Vec::new()).expect("the receiver is alive");
     }
     let (done, parts) = mpsc::channel();
-    let blocks = Mutex::new(BlockReader { input, buffers, rest: Vec::new(), line: 1, number: 0, ended: false });
+    let streamed = plan.searches_calls().then(StreamedCalls::default);
+    let blocks = BlockReader { input, buffers, rest: Vec::new(), line: 1, number: 0, ended: false, streamed };
+    let blocks = Mutex::new(blocks);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (done, blocks, fold) = (done.clone(), &blocks, &fold);
             scope.spawn(move || {
                 while let Some((number, block)) = next_block(blocks) {
-                    let (buffer, part) = match block {
+                    let (block, part) = match block {
                         Ok(block) => {
                             // Pass a panic on: the receiver would wait forever for a part that never comes.
-                            let part = catch_unwind(AssertUnwindSafe(|| reader.scan_block(&block, fold)));
-                            (block.text, part)
+                            let part = catch_unwind(AssertUnwindSafe(|| reader.scan_block(&block, &[], fold)));
+                            (block, part)
                         }
-                        Err(error) => (Vec::new(), Ok(Err(error))),
+                        Err(error) => (Block::default(), Ok(Err(error))),
                     };
-                    if done.send((number, buffer, part)).is_err() {
+                    if done.send((number, block, part)).is_err() {
                         return;
                     }
                 }
@@ -89,13 +79,21 @@ pub(crate) fn scan_lines_for_calls<A: Default + Send>(
         let mut wanted = 0;
         // Moved in here so that an early return drops it, which ends the threads that wait for a buffer.
         let free = free;
-        for (number, buffer, part) in parts {
-            waiting.insert(number, (buffer, part));
-            while let Some((mut buffer, part)) = waiting.remove(&wanted) {
-                let (folded, part): (A, LogSummary) = part.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let mut register = CallRegister::default();
+        for (number, block, part) in parts {
+            waiting.insert(number, (block, part));
+            while let Some((block, part)) = waiting.remove(&wanted) {
+                let (mut folded, mut part, sightings): (A, _, Vec<Sighting>) =
+                    part.unwrap_or_else(|panic| resume_unwind(panic))?;
+                let repeated = register.add(&sightings, &mut summary);
+                if !repeated.is_empty() {
+                    // Rare: whether a call repeats another is known only now, so the block is read again without it.
+                    (folded, part, _) = reader.scan_block(&block, &repeated, &fold)?;
+                }
                 summary.append(part);
                 take(folded);
                 wanted += 1;
+                let mut buffer = block.text;
                 // A block with a very long line must not keep its memory.
                 buffer.shrink_to(4 * BLOCK);
                 // Fails if the threads have ended.
@@ -107,10 +105,13 @@ pub(crate) fn scan_lines_for_calls<A: Default + Send>(
 }
 
 /// Some whole lines of the log.
+#[derive(Default)]
 struct Block {
     text: Vec<u8>,
     first_line: u64,
     is_last: bool,
+    /// The calls that the log has begun and not ended.
+    cut_off: Option<CutOffCalls>,
 }
 
 /// Cuts the input into blocks.
@@ -122,6 +123,8 @@ struct BlockReader<'a, R> {
     line: u64,
     number: u64,
     ended: bool,
+    /// The calls of which pieces were read; `None` if rules do not use calls.
+    streamed: Option<StreamedCalls>,
 }
 
 /// The next block and its number.
@@ -131,13 +134,35 @@ fn next_block<R: Read>(blocks: &Mutex<BlockReader<'_, R>>) -> Option<(u64, Resul
         return None;
     }
     let buffer = blocks.buffers.recv().ok()?;
-    let block = blocks.fill(buffer);
+    let block = blocks.fill(buffer).map(|block| blocks.join_pieces(block));
     blocks.ended = !matches!(block, Ok(Block { is_last: false, .. }));
     blocks.number += 1;
     Some((blocks.number - 1, block))
 }
 
 impl<R: Read> BlockReader<'_, R> {
+    /// Puts the calls together of which the lines of a block have pieces.
+    fn join_pieces(&mut self, mut block: Block) -> Block {
+        let Some(streamed) = &mut self.streamed else { return block };
+        if may_have_pieces(&block.text) {
+            let mut text = Vec::with_capacity(block.text.len());
+            for line in block.text.split_inclusive(|byte| *byte == b'\n') {
+                match streamed.rewrite(line.trim_ascii_end()) {
+                    Some(whole) => {
+                        text.extend_from_slice(&whole);
+                        text.extend_from_slice(&line[line.trim_ascii_end().len()..]);
+                    }
+                    None => text.extend_from_slice(line),
+                }
+            }
+            block.text = text;
+        }
+        if block.is_last {
+            block.cut_off = streamed.finish();
+        }
+        block
+    }
+
     /// Reads whole lines, at least one.
     fn fill(&mut self, mut text: Vec<u8>) -> Result<Block, LogError> {
         text.clear();
@@ -148,14 +173,14 @@ impl<R: Read> BlockReader<'_, R> {
         loop {
             let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut text)?;
             if read == 0 {
-                return Ok(Block { text, first_line, is_last: true });
+                return Ok(Block { text, first_line, is_last: true, cut_off: None });
             }
             if let Some(end) = memchr::memrchr(b'\n', &text[searched..]) {
                 let end = searched + end + 1;
                 self.rest.extend_from_slice(&text[end..]);
                 text.truncate(end);
                 self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
-                return Ok(Block { text, first_line, is_last: false });
+                return Ok(Block { text, first_line, is_last: false, cut_off: None });
             }
             searched = text.len();
             if text.len() > LONGEST_LINE {
@@ -166,17 +191,22 @@ impl<R: Read> BlockReader<'_, R> {
     }
 }
 
+/// What is read of a block, the summary, and its calls.
+type Scanned<A> = (A, LogSummary, Vec<Sighting>);
+
 impl LineReader<'_> {
+    /// Reads the lines of a block without the `repeated` calls, which are pairs of a line and a number.
     fn scan_block<A: Default>(
         self,
         block: &Block,
+        repeated: &[(u64, usize)],
         fold: &impl Fn(&mut A, &States, u64),
-    ) -> Result<(A, LogSummary), LogError> {
-        let Self { plan, missed_calls, skip_invalid } = self;
-        let Block { text, first_line, is_last } = block;
+    ) -> Result<Scanned<A>, LogError> {
+        let Block { text, first_line, is_last, cut_off } = block;
         let mut folded = A::default();
-        let mut summary = LogSummary::new(plan.names().len());
-        let mut states = plan.new_states();
+        let mut summary = LogSummary::new(self.plan);
+        let mut states = self.plan.new_states();
+        let mut sightings = Vec::new();
         let mut line = *first_line;
         let mut rest = text.strip_prefix(if line == 1 { "\u{feff}".as_bytes() } else { &[] }).unwrap_or(text);
         while !rest.is_empty() {
@@ -185,39 +215,62 @@ impl LineReader<'_> {
             rest = after;
             if !text.trim_ascii().is_empty() {
                 summary.records += 1;
-                match plan.read(text, &mut states) {
-                    Ok(is_state) => {
-                        if let Some(finder) = missed_calls {
-                            finder.check_line(text, is_state, &states, line, &mut summary);
-                        }
-                        if is_state {
-                            summary.add(&states, line);
-                            fold(&mut folded, &states, line);
-                        }
-                    }
-                    Err(RecordError::List(message)) => {
-                        return Err(LogError::List { place: format!("line {line}"), message });
-                    }
-                    Err(RecordError::Text(message)) => return Err(LogError::Line { line, message }),
-                    // The writer was interrupted: the last line has no end and is not complete.
-                    Err(RecordError::Json(error)) if *is_last && end.is_none() && error.is_eof() => {
-                        summary.torn = Some(line);
-                    }
-                    Err(RecordError::Json(error)) => {
-                        let message = describe_json_error(&error, text);
-                        if !skip_invalid {
-                            return Err(LogError::Line { line, message });
-                        }
-                        summary.invalid_count += 1;
-                        if summary.invalid.len() < INVALID_SHOWN {
-                            summary.invalid.push((line, message));
-                        }
-                    }
+                let is_unfinished = *is_last && end.is_none();
+                if self.read_line(text, line, is_unfinished, repeated, &mut states, &mut summary)? {
+                    summary.add(&states, line);
+                    fold(&mut folded, &states, line);
                 }
+                sightings.extend(states.sightings_at(line));
             }
             line += 1;
         }
-        Ok((folded, summary))
+        if let Some(cut_off) = cut_off {
+            // They belong to the last line.
+            let line = line.saturating_sub(1).max(1);
+            summary.cut_off_calls += cut_off.incomplete;
+            if self.read_line(&cut_off.record, line, false, repeated, &mut states, &mut summary)? {
+                summary.add(&states, line);
+                fold(&mut folded, &states, line);
+            }
+            sightings.extend(states.sightings_at(line));
+        }
+        Ok((folded, summary, sightings))
+    }
+
+    /// Reads a line; returns whether it is a state.
+    fn read_line(
+        self,
+        text: &[u8],
+        line: u64,
+        is_unfinished: bool,
+        repeated: &[(u64, usize)],
+        states: &mut States,
+        summary: &mut LogSummary,
+    ) -> Result<bool, LogError> {
+        let from = repeated.partition_point(|(other, _)| *other < line);
+        let of_line = repeated[from..].iter().take_while(|(other, _)| *other == line);
+        let repeated: Vec<usize> = of_line.map(|(_, number)| *number).collect();
+        match self.plan.read_without(text, states, &repeated) {
+            Ok(is_state) => Ok(is_state),
+            Err(RecordError::List(message)) => Err(LogError::List { place: format!("line {line}"), message }),
+            Err(RecordError::Text(message)) => Err(LogError::Line { line, message }),
+            // The writer was interrupted: the last line has no end and is not complete.
+            Err(RecordError::Json(error)) if is_unfinished && error.is_eof() => {
+                summary.torn = Some(line);
+                Ok(false)
+            }
+            Err(RecordError::Json(error)) => {
+                let message = describe_json_error(&error, text);
+                if !self.skip_invalid {
+                    return Err(LogError::Line { line, message });
+                }
+                summary.invalid_count += 1;
+                if summary.invalid.len() < INVALID_SHOWN {
+                    summary.invalid.push((line, message));
+                }
+                Ok(false)
+            }
+        }
     }
 }
 

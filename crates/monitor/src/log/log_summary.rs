@@ -1,7 +1,9 @@
 //! What a scan of a log finds out besides its states.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
+use super::plan::Plan;
 use super::states::States;
 use super::step::{OBSERVATIONS, Step};
 
@@ -59,27 +61,28 @@ impl StatePlaces {
     }
 }
 
+/// Number of places of calls that are reported.
+const PLACES_SHOWN: usize = 3;
+
 /// Records with tool calls in places where the shape of their log has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MissedCalls {
     pub records: u64,
     /// The line or message of the first such record.
     pub first: Option<u64>,
-    /// The paths of these calls.
+    last: Option<u64>,
+    /// JSON paths of such calls, at most [`PLACES_SHOWN`].
     pub paths: BTreeSet<String>,
 }
 
 impl MissedCalls {
-    pub(super) fn add(&mut self, place: u64, paths: BTreeSet<String>) {
-        self.records += 1;
-        self.first = Some(self.first.map_or(place, |first| first.min(place)));
-        self.paths.extend(paths);
-    }
-
-    fn append(&mut self, other: Self) {
-        self.records += other.records;
-        self.first = self.first.or(other.first);
-        self.paths.extend(other.paths);
+    pub(super) fn add(&mut self, record: u64, path: &str) {
+        self.records += u64::from(self.last != Some(record));
+        self.last = Some(record);
+        self.first = self.first.or(Some(record));
+        if self.paths.len() < PLACES_SHOWN {
+            self.paths.insert(path.to_owned());
+        }
     }
 }
 
@@ -101,12 +104,31 @@ pub struct LogSummary {
     pub valued: Vec<bool>,
     /// Looked for only if rules use tool calls.
     pub missed_calls: MissedCalls,
+    /// How many calls repeat an earlier one, and count once.
+    pub repeated_calls: u64,
+    /// The first record with a call that has the identifier of another call.
+    pub conflicting_calls: Option<u64>,
+    /// How many calls the end of the log cuts off.
+    pub cut_off_calls: u64,
+    /// How often each tool is called, and each stop reason occurs.
+    pub tools: NameCounts,
+    pub stop_reasons: NameCounts,
+    /// For each text that rules look for, whether any state has it.
+    pub(super) texts: Vec<(Arc<str>, bool)>,
 }
 
 impl LogSummary {
-    /// A summary for a plan that reads this many fields.
-    pub(crate) fn new(fields: usize) -> Self {
-        Self { defined: vec![false; fields], valued: vec![false; fields], ..Self::default() }
+    /// A summary for what a plan reads.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let fields = plan.names().len();
+        let texts = plan.texts().iter().map(|text| (text.clone(), false)).collect();
+        Self { defined: vec![false; fields], valued: vec![false; fields], texts, ..Self::default() }
+    }
+
+    /// Whether the log has texts, and none of them contains this one.
+    pub(crate) fn lacks_text(&self, text: &str) -> bool {
+        let is_absent = self.texts.iter().any(|(other, found)| **other == *text && !found);
+        is_absent && self.observations().any(|kind| kind == "text")
     }
 
     /// Which of `tool_call`, `text` and `stop_reason` some state has.
@@ -121,7 +143,13 @@ impl LogSummary {
         self.invalid.extend(other.invalid.into_iter().take(room));
         self.invalid_count += other.invalid_count;
         self.torn = self.torn.or(other.torn);
-        self.missed_calls.append(other.missed_calls);
+        // Calls are compared with those of the whole log, so only the caller knows which are missed or repeated.
+        self.cut_off_calls += other.cut_off_calls;
+        self.tools.append(other.tools);
+        self.stop_reasons.append(other.stop_reasons);
+        for ((_, found), (_, more)) in self.texts.iter_mut().zip(other.texts) {
+            *found |= more;
+        }
         or_each(&mut self.observed, other.observed);
         or_each(&mut self.defined, other.defined);
         or_each(&mut self.valued, other.valued);
@@ -136,9 +164,48 @@ impl LogSummary {
 
     fn add_state(&mut self, step: &Step, place: u64) {
         self.places.push(place);
+        step.tools.iter().for_each(|tool| self.tools.count(tool));
+        if let Some((_, stop)) = &step.stop_reason {
+            self.stop_reasons.count(stop);
+        }
+        for (text, found) in self.texts.iter_mut().filter(|(_, found)| !*found) {
+            *found = step.text.contains(&**text);
+        }
         or_each(&mut self.observed, step.observations());
         or_each(&mut self.defined, step.defined());
         or_each(&mut self.valued, step.valued());
+    }
+}
+
+/// How often names occur.
+#[derive(Debug, Clone, Default)]
+pub struct NameCounts(HashMap<String, u64>);
+
+impl NameCounts {
+    fn count(&mut self, name: &str) {
+        match self.0.get_mut(name) {
+            Some(count) => *count += 1,
+            None => _ = self.0.insert(name.to_owned(), 1),
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        for (name, count) in other.0 {
+            *self.0.entry(name).or_default() += count;
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How often a name occurs.
+    pub fn get(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 }
 

@@ -18,10 +18,44 @@ pub enum Shape {
     Openai,
     /// JSON lines of requests and responses with `kind` and `payload`; each `chat_response` is a state.
     Agentlog,
+    /// The rollouts of Codex, and its output with `--json`.
+    Codex,
+    /// Messages of `LangChain`, as it dumps them.
+    Langchain,
+    /// Spans of `OpenTelemetry` with the conventions for generative AI, in the JSON of OTLP or flat.
+    Otel,
+    /// Requests and responses of Gemini.
+    Gemini,
+    /// The steps of SWE-agent.
+    Sweagent,
+}
+
+/// What is done with calls in places where the shape of a log has none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OtherCalls {
+    /// There is no verdict: the caller has chosen the shape.
+    #[default]
+    Report,
+    /// Those in a form that is only used for calls are read; for others, there is no verdict.
+    ReadKnown,
+    /// Everything that has a name and may be a call is read.
+    Read,
+    Ignore,
 }
 
 impl Shape {
-    pub const ALL: [Self; 5] = [Self::Journal, Self::Jsonl, Self::Claude, Self::Openai, Self::Agentlog];
+    pub const ALL: [Self; 10] = [
+        Self::Journal,
+        Self::Jsonl,
+        Self::Claude,
+        Self::Openai,
+        Self::Agentlog,
+        Self::Codex,
+        Self::Langchain,
+        Self::Otel,
+        Self::Gemini,
+        Self::Sweagent,
+    ];
 
     /// The name in policy files and on the command line.
     pub fn name(self) -> &'static str {
@@ -31,6 +65,11 @@ impl Shape {
             Self::Claude => "claude",
             Self::Openai => "openai",
             Self::Agentlog => "agentlog",
+            Self::Codex => "codex",
+            Self::Langchain => "langchain",
+            Self::Otel => "otel",
+            Self::Gemini => "gemini",
+            Self::Sweagent => "sweagent",
         }
     }
 }
@@ -83,6 +122,9 @@ pub struct Mapping {
     pub values: Vec<String>,
     /// All fields that records can have; any other field in a rule is then an error.
     pub fields: Option<Vec<String>>,
+    /// What is done with calls in places where the shape has none.
+    #[serde(skip)]
+    pub other_calls: OtherCalls,
 }
 
 impl Mapping {
@@ -130,8 +172,8 @@ impl Mapping {
                     "choices.message.function_call",
                     "content",
                 ]),
-                text: some(&["content", "message.content", "choices.message.content"]),
-                stop_reason: some(&["finish_reason", "choices.finish_reason"]),
+                text: some(&["content", "message.content", "choices.message.content", "output.content"]),
+                stop_reason: some(&["finish_reason", "choices.finish_reason", "stop_reason"]),
                 within: one("message"),
                 ..Self::default()
             },
@@ -145,6 +187,9 @@ impl Mapping {
                 values: vec!["chat_response".into()],
                 ..Self::default()
             },
+            Shape::Codex | Shape::Langchain | Shape::Otel | Shape::Gemini | Shape::Sweagent => {
+                Self::of_framework(shape)
+            }
         };
         let values = if self.only.is_some() { self.values } else { base.values };
         Self {
@@ -165,6 +210,56 @@ impl Mapping {
             only: self.only.or(base.only),
             values,
             fields: self.fields.or(base.fields),
+            other_calls: self.other_calls,
+        }
+    }
+
+    /// The defaults of the shapes of single frameworks.
+    fn of_framework(shape: Shape) -> Self {
+        let some = |paths: &[&str]| Some(paths.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
+        let one = |path: &str| Some(path.to_owned());
+        match shape {
+            Shape::Codex => Self {
+                tool_call: some(&["payload", "item"]),
+                text: some(&["payload.content", "payload.message", "item.text"]),
+                time: one("timestamp"),
+                within: one("payload"),
+                ..Self::default()
+            },
+            Shape::Langchain => Self {
+                tool_call: some(&["tool_calls", "data.tool_calls", "kwargs.tool_calls"]),
+                text: some(&["content", "data.content", "kwargs.content"]),
+                stop_reason: some(&[
+                    "response_metadata.finish_reason",
+                    "data.response_metadata.finish_reason",
+                    "data.response_metadata.stop_reason",
+                    "kwargs.response_metadata.finish_reason",
+                    "kwargs.response_metadata.stop_reason",
+                ]),
+                within: one("data"),
+                ..Self::default()
+            },
+            // Keys of attributes contain dots, so that no path leads to them: the search finds their calls.
+            Shape::Otel => {
+                Self { tool_call: some(&["tool_calls"]), text: some(&["body", "body.content"]), ..Self::default() }
+            }
+            Shape::Gemini => Self {
+                tool_call: some(&[
+                    "parts.functionCall",
+                    "content.parts.functionCall",
+                    "candidates.content.parts.functionCall",
+                ]),
+                text: some(&["parts", "content.parts", "candidates.content.parts"]),
+                stop_reason: some(&["finishReason", "candidates.finishReason"]),
+                ..Self::default()
+            },
+            Shape::Sweagent => Self {
+                tool_call: some(&["tool_calls"]),
+                text: some(&["response", "thought", "content", "observation"]),
+                stop_reason: some(&["exit_status"]),
+                ..Self::default()
+            },
+            Shape::Journal | Shape::Jsonl | Shape::Claude | Shape::Openai | Shape::Agentlog => Self::default(),
         }
     }
 

@@ -1,19 +1,22 @@
 //! What is read of each record of a log: compiled once from the formulas and the mapping of the log, so that everything
 //! else in a record is skipped without being kept.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed as _, Error as _, IgnoredAny, SeqAccess};
+use serde::de::{DeserializeSeed as _, Error as _, IgnoredAny};
 
 use super::call_fields::CallFields;
+use super::call_search::{find_calls, may_have_calls};
 use super::error::RecordError;
 use super::field_reads::FieldReads;
-use super::mapping::{Mapping, Shape};
+use super::mapping::{Mapping, OtherCalls, Shape};
 use super::path_tree::{Extract, PathNode};
 use super::record_visitor::RecordVisitor;
 use super::states::States;
 use super::step::{ModelLabels, Scalar, Step};
+use super::surrogates::repair_surrogates;
 use super::text_store::TextStore;
 use crate::known_labels::KnownLabels;
 use crate::propositions::{MODEL, model_propositions};
@@ -33,6 +36,10 @@ pub struct Plan {
     /// By the number of a field, the message if a list leads to it.
     list_messages: Vec<String>,
     tolerates_lists: bool,
+    /// What is done with calls in other places; `None` if rules do not use calls, or the user said where they are.
+    other_calls: Option<OtherCalls>,
+    /// The texts that formulas look for.
+    texts: Vec<Arc<str>>,
 }
 
 /// Where records hold the labels that a model gave.
@@ -118,6 +125,7 @@ impl Plan {
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Extract::StopReason(rank));
         }
+        let texts = texts_looked_for(formulas, read);
         let only = mapping
             .only
             .as_ref()
@@ -132,6 +140,8 @@ impl Plan {
             call_fields,
             list_messages,
             tolerates_lists: false,
+            other_calls: None,
+            texts,
         }
     }
 
@@ -139,6 +149,17 @@ impl Plan {
     #[must_use]
     pub fn with_labels(self, known_labels: KnownLabels) -> Self {
         Self { known_labels, ..self }
+    }
+
+    /// Searches the whole record for calls, and compares them with those in the places of the shape.
+    #[must_use]
+    pub(crate) fn searching_calls(self, other_calls: Option<OtherCalls>) -> Self {
+        Self { other_calls, ..self }
+    }
+
+    /// Whether records are searched for calls in other places.
+    pub(crate) fn searches_calls(&self) -> bool {
+        self.other_calls.is_some()
     }
 
     /// Makes a field undefined if a list leads to it, instead of an error.
@@ -163,8 +184,33 @@ impl Plan {
         &self.names
     }
 
+    /// The texts that formulas look for.
+    pub(crate) fn texts(&self) -> &[Arc<str>] {
+        &self.texts
+    }
+
     /// Reads one record into `states`; returns whether it is a state.
     pub fn read(&self, json: &[u8], states: &mut States) -> Result<bool, RecordError> {
+        self.read_without(json, states, &[])
+    }
+
+    /// [`Plan::read`] without the calls of these numbers, which repeat calls of earlier records.
+    pub(super) fn read_without(
+        &self,
+        json: &[u8],
+        states: &mut States,
+        repeated: &[usize],
+    ) -> Result<bool, RecordError> {
+        match self.read_exactly(json, states, repeated) {
+            Err(RecordError::Json(error)) => match repair_surrogates(json) {
+                Cow::Owned(json) => self.read_exactly(&json, states, repeated),
+                Cow::Borrowed(_) => Err(error.into()),
+            },
+            read => read,
+        }
+    }
+
+    fn read_exactly(&self, json: &[u8], states: &mut States, repeated: &[usize]) -> Result<bool, RecordError> {
         let step = states.clear();
         if json.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             // Report a syntax error first; only valid JSON is "not an object".
@@ -181,8 +227,30 @@ impl Plan {
             let text = store.fetch(&name).map_err(RecordError::Text)?;
             step.add_text(&text);
         }
+        if is_state {
+            states.add_plain_call();
+        }
+        self.search_calls(json, states, is_state)?;
+        if !repeated.is_empty() {
+            states.remove_calls(repeated);
+        }
         self.finish(states, is_state)?;
         Ok(is_state)
+    }
+
+    /// Looks for calls in the whole record, and compares them with those that were read.
+    fn search_calls(&self, json: &[u8], states: &mut States, is_state: bool) -> Result<(), serde_json::Error> {
+        let Some(other_calls) = self.other_calls.filter(|_| may_have_calls(json)) else { return Ok(()) };
+        // A half of a character that the plan has skipped may stand in a call.
+        let record: serde_json::Value =
+            serde_json::from_slice(json).or_else(|_| serde_json::from_slice(&repair_surrogates(json)))?;
+        let found = find_calls(&record);
+        if is_state {
+            states.add_found(found, other_calls, record.get("uuid").and_then(serde_json::Value::as_str));
+        } else if other_calls != OtherCalls::Ignore {
+            states.note_unread(found);
+        }
+        Ok(())
     }
 
     /// Divides a record that was read into its states, and labels them.
@@ -190,7 +258,6 @@ impl Plan {
         if !is_state {
             return Ok(());
         }
-        states.add_plain_call();
         if let Some(number) = states.divide(&self.call_fields)
             && !self.tolerates_lists
         {
@@ -224,20 +291,6 @@ impl Plan {
         };
     }
 
-    /// Reads the next element of a list; `None` at its end.
-    pub(super) fn read_element<'de, A: SeqAccess<'de>>(
-        &self,
-        list: &mut A,
-        states: &mut States,
-    ) -> Result<Option<Result<bool, RecordError>>, A::Error> {
-        let step = states.clear();
-        if list.next_element_seed(RecordVisitor { node: &self.root, step })?.is_none() {
-            return Ok(None);
-        }
-        let is_state = self.is_state(step);
-        Ok(Some(self.finish(states, is_state).map(|()| is_state)))
-    }
-
     fn is_state(&self, step: &Step) -> bool {
         self.only.as_ref().is_none_or(|(number, values)| match &step.values[*number] {
             Some((_, Scalar::Text(text))) => values.contains(text),
@@ -245,4 +298,16 @@ impl Plan {
             Some((_, scalar)) => values.iter().any(|value| scalar.equals_text(value)),
         })
     }
+}
+
+/// The texts that formulas look for in the text of a state.
+fn texts_looked_for(formulas: &Formulas, read: &[Formula]) -> Vec<Arc<str>> {
+    let atoms = read.iter().flat_map(|formula| formulas.atoms_of(*formula)).map(|atom| formulas.atom(atom));
+    let texts: BTreeSet<Arc<str>> = atoms
+        .filter_map(|atom| match atom {
+            Atom::Label { kind, text } if &**kind == "text_contains" => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    texts.into_iter().collect()
 }

@@ -1,6 +1,12 @@
 //! The states of one record: one for each tool call, in order, or a single one.
 
+use serde_json::Value;
+
 use super::call_fields::{CallFields, parse_arguments};
+use super::call_forms::Certainty;
+use super::call_search::FoundCall;
+use super::mapping::OtherCalls;
+use super::repeated_calls::Sighting;
 use super::step::{ModelLabels, Step, add_line};
 
 /// The states of a record; a buffer that is reused from record to record.
@@ -10,11 +16,13 @@ pub struct States {
     /// One for each call, if there are several; longer than `count` if an earlier record had more calls.
     calls: Vec<Step>,
     count: usize,
+    /// The calls of the record, for the comparison with those of other records.
+    sightings: Vec<Sighting>,
 }
 
 impl States {
     pub(super) fn new(whole: Step) -> Self {
-        Self { whole, calls: Vec::new(), count: 0 }
+        Self { whole, calls: Vec::new(), count: 0, sightings: Vec::new() }
     }
 
     /// The states, in order.
@@ -35,6 +43,7 @@ impl States {
     /// Clears the previous record; returns the step to read the next one into.
     pub(super) fn clear(&mut self) -> &mut Step {
         self.whole.clear();
+        self.sightings.clear();
         self.count = 1;
         &mut self.whole
     }
@@ -46,6 +55,77 @@ impl States {
             && let (Some(name), Some(parameters)) = (step.plain_name.take(), step.plain_parameters.take())
         {
             step.add_call(name, usize::MAX, Some(parameters));
+        }
+    }
+
+    /// The calls of the record, which is at this line.
+    pub(super) fn sightings_at(&mut self, line: u64) -> Vec<Sighting> {
+        let mut all = std::mem::take(&mut self.sightings);
+        all.iter_mut().for_each(|sighting| sighting.line = line);
+        all
+    }
+
+    /// Compares the calls that were found anywhere in the record with those that were read in the places of its shape, and
+    /// adds the others as `other_calls` says. `record_id` stands for the identifier of calls that have none.
+    pub(super) fn add_found(&mut self, found: Vec<FoundCall>, other_calls: OtherCalls, record_id: Option<&str>) {
+        let step = &mut self.whole;
+        // For each call that was found, the number of the one that was read.
+        let mut read_as: Vec<Option<usize>> = vec![None; found.len()];
+        for number in 0..step.tools.len() {
+            let own = step.arguments_of(number).or(step.sibling_arguments.as_ref()).map(parse_arguments);
+            let is_free = |at: &usize| read_as[*at].is_none() && found[*at].name == step.tools[number];
+            let same = (0..found.len()).find(|at| is_free(at) && own.is_some() && found[*at].arguments == own);
+            if let Some(at) = same.or_else(|| (0..found.len()).find(is_free)) {
+                read_as[at] = Some(number);
+                if own.is_none() {
+                    step.set_arguments(number, found[at].arguments.clone());
+                }
+                self.sightings.push(Sighting::new(&found[at], record_id).numbered(0, number));
+            } else if let Some(twin) = found.iter().find(|call| call.id.is_some() && call.name == step.tools[number]) {
+                // The record has the same block twice.
+                self.sightings.push(Sighting::new(twin, record_id).numbered(0, number));
+            }
+        }
+        let was_read = step.tools.len();
+        for (call, read_as) in found.into_iter().zip(read_as) {
+            if read_as.is_some() || other_calls == OtherCalls::Ignore || is_stated_above(&call, step, was_read) {
+                continue;
+            }
+            let sighting = Sighting::new(&call, record_id);
+            let is_read = match other_calls {
+                OtherCalls::Read => !call.name.is_empty(),
+                OtherCalls::ReadKnown => call.certainty == Certainty::Known,
+                OtherCalls::Report | OtherCalls::Ignore => false,
+            };
+            if is_read {
+                self.sightings.push(sighting.numbered(0, step.tools.len()));
+                let path = step.call_paths.first().copied().unwrap_or(usize::MAX);
+                step.add_call(call.name, path, call.arguments);
+            } else {
+                self.sightings.push(sighting.unread(call.place));
+            }
+        }
+    }
+
+    /// Notes the calls of a record that is no state: they are missed, unless another record has them.
+    pub(super) fn note_unread(&mut self, found: Vec<FoundCall>) {
+        let sightings = found.into_iter().map(|call| Sighting::new(&call, None).as_history().unread(call.place));
+        self.sightings.extend(sightings);
+    }
+
+    /// Removes the calls with these numbers. Their texts stay, and belong to the call that follows.
+    pub(super) fn remove_calls(&mut self, numbers: &[usize]) {
+        let step = &mut self.whole;
+        let is_kept = |call: &usize| !numbers.contains(call);
+        let new_number = |call: usize| (0..call).filter(is_kept).count();
+        let kept: Vec<usize> = (0..step.tools.len()).filter(is_kept).collect();
+        step.tools = kept.iter().map(|call| std::mem::take(&mut step.tools[*call])).collect();
+        step.call_paths = kept.iter().map(|call| step.call_paths[*call]).collect();
+        step.arguments.retain(|(call, _)| is_kept(call));
+        step.arguments.iter_mut().for_each(|(call, _)| *call = new_number(*call));
+        step.text_parts.iter_mut().for_each(|(call, _)| *call = new_number(*call));
+        if step.tools.is_empty() {
+            step.sibling_arguments = None;
         }
     }
 
@@ -145,4 +225,17 @@ impl States {
         }
         self.whole.model_labels = all;
     }
+}
+
+/// Whether a call without an identifier is one of those that were read of the record: it has the same name, and the same
+/// arguments unless only one of them has any.
+fn is_stated_above(call: &FoundCall, step: &Step, was_read: usize) -> bool {
+    let arguments_of = |number| -> Option<Value> {
+        step.arguments_of(number).or(step.sibling_arguments.as_ref()).map(parse_arguments)
+    };
+    let is_same = |number: usize| {
+        let own = arguments_of(number);
+        step.tools[number] == call.name && (own.is_none() || call.arguments.is_none() || own == call.arguments)
+    };
+    call.id.is_none() && (0..was_read).any(is_same)
 }

@@ -168,6 +168,15 @@ impl Step {
         self.call_paths.push(path);
     }
 
+    /// Sets the arguments of a call that has none.
+    pub(super) fn set_arguments(&mut self, call: usize, arguments: Option<serde_json::Value>) {
+        if let (Some(arguments), Err(at)) =
+            (arguments, self.arguments.binary_search_by_key(&call, |(number, _)| *number))
+        {
+            self.arguments.insert(at, (call, arguments));
+        }
+    }
+
     /// The arguments of the call with this number.
     pub(super) fn arguments_of(&self, call: usize) -> Option<&serde_json::Value> {
         let at = self.arguments.binary_search_by_key(&call, |(number, _)| *number).ok()?;

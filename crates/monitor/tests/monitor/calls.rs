@@ -1,6 +1,8 @@
 //! Parallel calls: each is a state with its own fields. Compares random transcripts in three shapes with a naive oracle that
 //! loops over all calls.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use fastrand::Rng;
 use serde_json::{Value, json};
 use tlaforge_monitor::log::{Mapping, ScanOptions, Shape};
@@ -67,11 +69,17 @@ fn input(call: &Call) -> Value {
     input
 }
 
+/// The identifier of a call that no other call has.
+fn unique_id() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A record of Claude Code: text and calls are blocks, in order.
 fn claude(turn: &Turn) -> Value {
     let block = |part: &Part| match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Call(call) => json!({"type": "tool_use", "id": "x", "name": call.tool, "input": input(call)}),
+        Part::Call(call) => json!({"type": "tool_use", "id": unique_id(), "name": call.tool, "input": input(call)}),
     };
     let content: Value = turn.parts.iter().map(block).collect();
     json!({"type": "assistant", "session_id": "s",
@@ -90,7 +98,7 @@ fn calls(turn: &Turn) -> Vec<Call> {
 fn openai(turn: &Turn) -> Value {
     let call = |call: Call| {
         let function = json!({"name": call.tool, "arguments": input(&call).to_string()});
-        json!({"id": "x", "type": "function", "function": function})
+        json!({"id": unique_id(), "type": "function", "function": function})
     };
     let mut message = json!({"role": "assistant", "content": texts(turn).join("\n"), "finish_reason": turn.stop});
     let calls = calls(turn);

@@ -7,6 +7,7 @@
 )]
 
 mod calls;
+mod hidden_calls;
 mod logs;
 mod reading;
 mod rules;

@@ -164,6 +164,10 @@ fn a_record_is_read_as_in_a_list() {
         for _ in 0..rng.u8(..3) {
             damage(&mut rng, &mut line);
         }
+        if std::str::from_utf8(&line).is_err() {
+            // A line may have such bytes where nothing is read; a list is an error as a whole.
+            continue;
+        }
         let shown = || format!("round {round}: {}", String::from_utf8_lossy(&line));
         let mut ours = plan.new_states();
         let answer = plan.read(&line, &mut ours);

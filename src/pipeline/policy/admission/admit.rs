@@ -33,12 +33,12 @@ pub struct Admitted {
     pub(in crate::pipeline) intervening: InterventionSettings,
     /// The propositions that a model has to judge for each answer.
     pub(in crate::pipeline) labels: Propositions,
-    /// Pairs of rules with a common atom that were not compared because there are too many.
+    /// Pairs of rules with a common field or label that were not compared because there are too many.
     not_compared: usize,
 }
 
 impl Admitted {
-    /// Pairs of rules with a common atom that were not compared because there are too many.
+    /// Pairs of rules with a common field or label that were not compared because there are too many.
     pub fn not_compared(&self) -> usize {
         self.not_compared
     }
@@ -134,6 +134,10 @@ mod tests {
         for (a, b) in [
             ("G !text_contains:\"TODO\"", "F text_contains:\"TODO\""),
             ("F (name = \"read_refused\" & attempt = 3)", "G !(name = \"read_refused\")"),
+            ("F name = \"read_refused\"", "G name != \"read_refused\""),
+            ("F rev > 2", "G rev < 2"),
+            ("F one_of(name, \"read_refused\")", "G !(name = \"read_refused\")"),
+            ("F contains(why, \"late\")", "G why = \"early\""),
         ] {
             let told = pair(a, b, "error");
             assert!(told.starts_with("line 4: rule `b` contradicts rule `a`"), "{a}, {b}: {told}");

@@ -1,7 +1,9 @@
 //! Checks that rules can be satisfied, and that some approved run satisfies those of severity `error`: together with the
 //! steps of every approved run.
 
-use super::consistency::{Scene, at_moment, is_possible};
+use std::collections::BTreeSet;
+
+use super::consistency::{Scene, at_moment, is_possible, topic_of};
 use super::error::AdmissionError;
 use crate::monitor::{PolicyRule, Scope, Severity};
 use crate::pipeline::machine::ApprovalClause;
@@ -164,7 +166,7 @@ fn alone(formulas: &Formulas, formula: Formula) -> (Formulas, Formula) {
 const MOST_PAIRS: usize = 1000;
 
 /// Checks that no two rules of severity `error` about the whole journal exclude each other. Only rules with a common
-/// atom are compared. Returns how many pairs were left out.
+/// field or label are compared. Returns how many pairs were left out.
 pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usize, AdmissionError> {
     let strict = |rule: &&PolicyRule| rule.severity == Severity::Error && matches!(rule.scope, Scope::Trace(_));
     let strict: Vec<&PolicyRule> = rules
@@ -172,11 +174,15 @@ pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<u
         .filter(strict)
         .filter(|rule| formulas.check_reading(rule.formula, Reading::Automaton).is_ok())
         .collect();
-    let atoms: Vec<_> = strict.iter().map(|rule| formulas.atoms_of(rule.formula)).collect();
+    // `name = "a"` and `name != "a"` are different atoms about the same field.
+    let topics = |rule: &&PolicyRule| -> BTreeSet<String> {
+        formulas.atoms_of(rule.formula).into_iter().map(|atom| topic_of(formulas, atom)).collect()
+    };
+    let topics: Vec<BTreeSet<String>> = strict.iter().map(topics).collect();
     let mut pairs = 0_usize;
     for (at, rule) in strict.iter().enumerate() {
-        for (other, theirs) in strict[..at].iter().zip(&atoms) {
-            if !theirs.iter().any(|atom| atoms[at].contains(atom)) {
+        for (other, theirs) in strict[..at].iter().zip(&topics) {
+            if theirs.is_disjoint(&topics[at]) {
                 continue;
             }
             pairs += 1;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pipeline::policy::vocabulary::{event_names, has_field, lifelines_with_event};
 use crate::temporal::{
-    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value, ValueTest,
+    Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value,
+    ValueTest,
 };
 
 /// Larger automata are not built: then nothing is decided.
@@ -48,8 +49,19 @@ fn relations_of_atoms(formulas: &mut Formulas, formula: Formula, scene: Scene<'_
         }
     }
     let mut always = Vec::new();
-    for (field, atoms) in by_field.into_iter().filter(|(_, atoms)| atoms.len() <= MAX_ATOMS_OF_FIELD) {
-        let letters: BTreeSet<Vec<bool>> = representatives(formulas, &field, &atoms, scene)
+    for (field, mut atoms) in by_field {
+        let Some(texts) = texts_for_predicates(formulas, &atoms).or_else(|| {
+            // Then what a text contains is taken as independent of the rest.
+            let is_predicate = |atom: &Atom| matches!(atom, Atom::Call(call, _) if TEXT_PREDICATES.contains(&&**call));
+            atoms.retain(|atom| !is_predicate(formulas.atom(*atom)));
+            Some(Vec::new())
+        }) else {
+            continue;
+        };
+        if atoms.len() > MAX_ATOMS_OF_FIELD {
+            continue;
+        }
+        let letters: BTreeSet<Vec<bool>> = representatives(formulas, &field, &atoms, scene, &texts)
             .into_iter()
             .map(|record| atoms.iter().map(|atom| formulas.atom(*atom).holds(&record)).collect())
             .collect();
@@ -71,6 +83,21 @@ fn letter(formulas: &mut Formulas, atoms: &[AtomId], holds: &[bool]) -> Formula 
     formulas.and(literals)
 }
 
+/// What an atom is about: its field, or the label itself. Atoms about different things do not exclude each other.
+pub(super) fn topic_of(formulas: &Formulas, atom: AtomId) -> String {
+    let atom = formulas.atom(atom);
+    match field_of(atom) {
+        Some("lifeline") => "name".to_owned(),
+        Some(field) => field.to_owned(),
+        None => formulas.atom_text(atom),
+    }
+}
+
+/// The predicates that look into a text.
+const TEXT_PREDICATES: [&str; 3] = ["contains", "starts_with", "ends_with"];
+/// The relation between more predicates on the text of one field is ignored.
+const MAX_TEXTS: usize = 4096;
+
 /// The field whose value alone decides an atom, if there is one.
 fn field_of(atom: &Atom) -> Option<&str> {
     match atom {
@@ -81,12 +108,74 @@ fn field_of(atom: &Atom) -> Option<&str> {
             (Term::Field(name), rest) if rest.iter().all(|t| matches!(t, Term::Literal(_))) => Some(name),
             _ => None,
         },
+        Atom::Call(call, terms) if TEXT_PREDICATES.contains(&&**call) => match &**terms {
+            [Term::Field(name), Term::Literal(Literal::Text(_))] => Some(name),
+            _ => None,
+        },
         _ => None,
     }
 }
 
+/// Texts for every combination of truth values that the predicates of a field on texts can have; `None` if there are too
+/// many, or if texts are also compared by their order, which depends on what a text contains.
+fn texts_for_predicates(formulas: &Formulas, atoms: &[AtomId]) -> Option<Vec<String>> {
+    let mut parts: [BTreeSet<&str>; 3] = Default::default();
+    let mut is_ordered = false;
+    for atom in atoms.iter().map(|atom| formulas.atom(*atom)) {
+        match atom {
+            Atom::Call(call, terms) => {
+                if let (Some(kind), [_, Term::Literal(Literal::Text(text))]) =
+                    (TEXT_PREDICATES.iter().position(|name| **name == **call), &**terms)
+                {
+                    parts[kind].insert(text);
+                }
+            }
+            Atom::Compare(comparison, a, b) if !matches!(comparison, Comparison::Equal | Comparison::NotEqual) => {
+                is_ordered |= [a, b].iter().any(|term| matches!(term, Term::Literal(Literal::Text(_))));
+            }
+            _ => {}
+        }
+    }
+    let [inner, starts, ends] = parts;
+    if inner.is_empty() && starts.is_empty() && ends.is_empty() {
+        return Some(Vec::new());
+    }
+    let subsets = 1_usize.checked_shl(u32::try_from(inner.len()).ok()?).filter(|count| *count <= MAX_TEXTS)?;
+    if is_ordered || subsets * (starts.len() + 1) * (ends.len() + 1) > MAX_TEXTS {
+        return None;
+    }
+    let literals = atoms.iter().flat_map(|atom| formulas.atom(*atom).terms());
+    let used: String = literals
+        .filter_map(|term| if let Term::Literal(Literal::Text(text)) = term { Some(&**text) } else { None })
+        .collect();
+    // A character that no literal has keeps the parts from making up another one.
+    let apart = ('\u{1}'..).find(|c| !used.contains(*c))?;
+    let mut all = Vec::new();
+    for start in starts.iter().map(|text| Some(*text)).chain([None]) {
+        for end in ends.iter().map(|text| Some(*text)).chain([None]) {
+            for subset in 0..subsets {
+                let inner = inner.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).map(|(_, text)| *text);
+                let mut text = start.unwrap_or_default().to_owned();
+                text.push(apart);
+                for part in inner {
+                    text.push_str(part);
+                    text.push(apart);
+                }
+                all.push(text + end.unwrap_or_default());
+            }
+        }
+    }
+    Some(all)
+}
+
 /// Records that hold one field each, with a value for every combination of truth values that the atoms can have.
-fn representatives<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], scene: Scene<'_>) -> Vec<FewFields<'a>> {
+fn representatives<'a>(
+    formulas: &Formulas,
+    field: &'a str,
+    atoms: &[AtomId],
+    scene: Scene<'_>,
+    texts: &[String],
+) -> Vec<FewFields<'a>> {
     if field == "name" {
         let events = event_names().flat_map(|event| lifelines_with_event(event).map(move |lifeline| (event, lifeline)));
         let events = events.filter(|(_, lifeline)| match scene {
@@ -103,6 +192,7 @@ fn representatives<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], sc
         return vec![one(None)];
     }
     let mut all = vec![None, Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), Some(text(""))];
+    all.extend(texts.iter().map(|value| Some(text(value))));
     let mut numbers = vec![0.0];
     let terms = atoms.iter().flat_map(|atom| formulas.atom(*atom).terms());
     for literal in terms.filter_map(|term| if let Term::Literal(literal) = term { Some(literal) } else { None }) {
@@ -140,6 +230,9 @@ impl Record for FewFields<'_> {
         match (name, arguments) {
             ("defined", [_]) => Some(true),
             ("one_of", [value, choices @ ..]) => Some(choices.contains(value)),
+            ("contains", [Value::Text(text), Value::Text(part)]) => Some(text.contains(part.as_ref())),
+            ("starts_with", [Value::Text(text), Value::Text(part)]) => Some(text.starts_with(part.as_ref())),
+            ("ends_with", [Value::Text(text), Value::Text(part)]) => Some(text.ends_with(part.as_ref())),
             _ => None,
         }
     }
@@ -259,6 +352,75 @@ mod tests {
         ] {
             assert_eq!(over_events(text), Some(true), "{text}");
         }
+    }
+
+    /// Whether some trace of at most four of these values satisfies a formula: by trying all of them.
+    fn is_possible_by_trial(formulas: &Formulas, formula: Formula, values: &[Option<Value<'static>>]) -> bool {
+        let records: Vec<FewFields<'_>> = values.iter().map(|value| FewFields(vec![("why", value.clone())])).collect();
+        let mut traces: Vec<Vec<usize>> = vec![Vec::new()];
+        for _ in 0..4 {
+            traces = traces
+                .iter()
+                .flat_map(|trace| (0..records.len()).map(move |next| [&trace[..], &[next]].concat()))
+                .collect();
+            let satisfies = |trace: &Vec<usize>| {
+                let mut labels = crate::temporal::Labels::new(formulas, &[formula]);
+                trace.iter().for_each(|at| labels.push(formulas, &records[*at]));
+                crate::temporal::check_trace(formulas, formula, &labels).unwrap().holds()
+            };
+            if traces.iter().any(satisfies) {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn literals_over_one_field_are_decided_as_by_trying_all_small_traces() {
+        let literals = [
+            "why = \"a\"",
+            "why != \"a\"",
+            "why = \"ab\"",
+            "why != \"c\"",
+            "one_of(why, \"a\", \"c\")",
+            "contains(why, \"a\")",
+            "contains(why, \"b\")",
+            "starts_with(why, \"a\")",
+            "ends_with(why, \"b\")",
+            "why < 2",
+            "why >= 2",
+            "why = 1",
+            "defined(why)",
+        ];
+        let texts = ["a", "ab", "b", "ba", "c", "d"].map(|value| Some(text(value)));
+        let numbers = [1.0, 2.0].map(|number| Some(Value::Number(number)));
+        let values: Vec<_> = texts.into_iter().chain(numbers).chain([None]).collect();
+        let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 5_000 } else { 250 };
+        let mut rng = fastrand::Rng::with_seed(46);
+        let (mut yes, mut no) = (0, 0);
+        for _ in 0..count {
+            let literal = |rng: &mut fastrand::Rng| {
+                let literal = *rng.choice(&literals).unwrap();
+                if rng.bool() { literal.to_owned() } else { format!("!({literal})") }
+            };
+            let part = |rng: &mut fastrand::Rng| {
+                let (a, b) = (literal(rng), literal(rng));
+                match rng.u8(..6) {
+                    0 | 1 => format!("G {a}"),
+                    2 => format!("F ({a} & {b})"),
+                    3 => format!("X {a}"),
+                    4 => format!("({a} U {b})"),
+                    _ => format!("F {a}"),
+                }
+            };
+            let whole = (0..rng.usize(2..4)).map(|_| part(&mut rng)).collect::<Vec<_>>().join(" & ");
+            let mut formulas = Formulas::new();
+            let formula = formulas.parse(&whole).unwrap();
+            let expected = is_possible_by_trial(&formulas, formula, &values);
+            assert_eq!(is_possible(&mut formulas, &[formula], Scene::Events), Some(expected), "{whole}");
+            (yes, no) = (yes + u32::from(expected), no + u32::from(!expected));
+        }
+        assert!(yes > 20 && no > 20, "{yes} possible, {no} impossible");
     }
 
     #[test]

@@ -1,0 +1,151 @@
+//! Finds everything in a record that looks like a tool call, wherever it is: in any object, at any depth, and in JSON that is
+//! written as a text. An audit compares this with the calls that it has read, so that none passes unseen.
+//!
+//! Knows nothing of shapes and rules. What one object says of a call is in `call_forms`.
+
+use serde_json::{Map, Value};
+
+use super::call_fields::parse_arguments;
+use super::call_forms::{self, Certainty, Surroundings};
+
+/// Texts longer than this are not parsed as JSON.
+const LONGEST_TEXT: usize = 1 << 20;
+/// How many times JSON in a text is searched for JSON in a text.
+const MAX_TEXT_DEPTH: u8 = 3;
+
+/// Something that looks like a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundCall {
+    /// The JSON path: `choices[0].message.tool_calls[1]`.
+    pub(super) place: String,
+    /// Empty if the record does not name the tool.
+    pub(super) name: String,
+    pub(super) id: Option<String>,
+    pub(super) arguments: Option<Value>,
+    pub(super) certainty: Certainty,
+    /// Whether it is in a list of earlier messages, so that an earlier record may hold the same call.
+    pub(super) is_history: bool,
+}
+
+/// All that looks like a call in a record, in the order of the record.
+pub(super) fn find_calls(record: &Value) -> Vec<FoundCall> {
+    let mut search = Search { place: String::new(), found: Vec::new() };
+    search.visit(record, "", Surroundings::default());
+    search.found
+}
+
+/// Whether the text of a record has any word that calls are written with. It may say yes if there is no call.
+pub(super) fn may_have_calls(json: &[u8]) -> bool {
+    // One pass that stops at the first candidate: `name`, `tool`, `call`, `action`, `function`, `execut…`, `command`, in any case,
+    // or an escape, which may hide one of them in a key.
+    const WORDS: [&[u8]; 4] = [b"name", b"ool", b"ction", b"all"];
+    WORDS.iter().any(|word| memchr::memmem::find(json, word).is_some())
+        || [&b"xecut"[..], b"ommand", b"\\u", b"NAME", b"OOL", b"ALL"]
+            .iter()
+            .any(|word| memchr::memmem::find(json, word).is_some())
+}
+
+struct Search {
+    place: String,
+    found: Vec<FoundCall>,
+}
+
+impl Search {
+    /// Runs `visit` at a part of the current place.
+    fn at(&mut self, part: &str, visit: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        if !part.starts_with('[') && length > 0 {
+            self.place.push('.');
+        }
+        self.place.push_str(part);
+        visit(self);
+        self.place.truncate(length);
+    }
+
+    fn visit(&mut self, value: &Value, key: &str, around: Surroundings) {
+        match value {
+            Value::Object(fields) => self.visit_object(fields, around),
+            Value::Array(items) => {
+                if let Some(attributes) = call_forms::attributes_of_list(items) {
+                    return self.visit_object(&attributes, around);
+                }
+                for (number, item) in items.iter().enumerate() {
+                    self.at(&format!("[{number}]"), |search| search.visit(item, key, around));
+                }
+            }
+            Value::String(text) => self.visit_text(text, key, around),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn visit_text(&mut self, text: &str, key: &str, around: Surroundings) {
+        let parsed =
+            if around.text_depth < MAX_TEXT_DEPTH && text.len() <= LONGEST_TEXT { parse_compound(text) } else { None };
+        if around.is_call_list {
+            match parsed {
+                Some(value) => self.visit(&value, key, around.in_text()),
+                None if text.trim().is_empty() => {}
+                None => {
+                    let arguments = None;
+                    self.add(text.trim().to_owned(), None, arguments, Certainty::Known, around);
+                }
+            }
+        } else if let Some(value) = parsed.filter(|_| !around.is_result && !call_forms::is_text_key(key)) {
+            self.visit(&value, key, around.in_text());
+        }
+    }
+
+    fn visit_object(&mut self, fields: &Map<String, Value>, around: Surroundings) {
+        if call_forms::is_definition(fields, around) {
+            return;
+        }
+        let calls = call_forms::calls_of(fields, around);
+        let is_call = !calls.is_empty();
+        let mut consumed: Vec<&str> = Vec::new();
+        for call in calls {
+            consumed.extend(call.consumed);
+            let around = Surroundings { is_history: around.is_history || call.is_history, ..around };
+            self.add(call.name, call.id, call.arguments, call.certainty, around);
+        }
+        let is_result = call_forms::is_result(fields);
+        for (name, value) in fields {
+            if consumed.contains(&name.as_str()) || call_forms::is_skipped_key(name) {
+                continue;
+            }
+            let inner = around.below(name, value, is_call, is_result);
+            self.at(name, |search| search.visit(value, name, inner));
+        }
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        id: Option<String>,
+        arguments: Option<Value>,
+        certainty: Certainty,
+        around: Surroundings,
+    ) {
+        let arguments = arguments.map(|arguments| parse_arguments(&arguments)).filter(|arguments| !arguments.is_null());
+        // One record often states a call in two forms; the identifier says that they are the same.
+        let is_same = |other: &&mut FoundCall| id.is_some() && other.id == id && other.name == name;
+        if let Some(other) = self.found.iter_mut().find(is_same)
+            && (arguments.is_none() || other.arguments.is_none() || other.arguments == arguments)
+        {
+            other.arguments = other.arguments.take().or(arguments);
+            other.is_history &= around.is_history;
+            if certainty == Certainty::Known {
+                other.certainty = Certainty::Known;
+            }
+            return;
+        }
+        let place = if self.place.is_empty() { "the record itself".to_owned() } else { self.place.clone() };
+        self.found.push(FoundCall { place, name, id, arguments, certainty, is_history: around.is_history });
+    }
+}
+
+/// The JSON object or list that a text consists of.
+fn parse_compound(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let is_compound = text.starts_with('{') && text.ends_with('}') || text.starts_with('[') && text.ends_with(']');
+    if is_compound && text.len() > 2 { serde_json::from_str(text).ok() } else { None }
+}
