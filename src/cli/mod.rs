@@ -66,6 +66,7 @@ mod format;
 mod formula;
 mod formulate;
 mod growing_log;
+mod in_diff;
 mod init;
 mod inspect_log;
 #[cfg(feature = "restate")]

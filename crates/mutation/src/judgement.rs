@@ -1,6 +1,7 @@
 //! The judgement of a mutant, and the summary over all mutants of a specification.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,14 +115,39 @@ pub struct Judgement {
     /// The time limit per run in seconds, if a run exceeded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<f64>,
+    /// Whether a tool failed for a reason outside of the specification, such as a signal: another run may decide more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_transient: bool,
     /// SHA-256 of mutated source, configuration, other modules and tools. Mutants with a known key are not judged again.
     pub key: String,
 }
 
+/// Where the time limit of a run on a mutant comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitSource {
+    /// The user set it.
+    Given,
+    /// It follows from the time of the specification itself, which varies between two runs.
+    Measured,
+}
+
 impl Judgement {
-    /// Whether the mutant timed out with a shorter time limit per run than `deadline`.
-    pub fn would_get_more_time(&self, deadline: std::time::Duration) -> bool {
-        self.outcome == Outcome::Timeout && deadline.as_secs_f64() > self.deadline.unwrap_or(self.seconds)
+    /// Whether a later run can use the judgement as it is. Only a verdict is kept: whatever was not decided is tried again.
+    /// A mutant that timed out is tried again if it now gets more time.
+    pub fn is_reusable(&self, limit: Duration, source: LimitSource) -> bool {
+        match self.outcome {
+            _ if self.is_transient => false,
+            Outcome::Inconclusive => false,
+            Outcome::Timeout => {
+                let known = self.deadline.unwrap_or(self.seconds);
+                let enough = match source {
+                    LimitSource::Given => known,
+                    LimitSource::Measured => known * 2.0,
+                };
+                limit.as_secs_f64() <= enough
+            }
+            _ => true,
+        }
     }
 }
 

@@ -1,0 +1,346 @@
+//! Finds properties that the specification itself enforces: a step is allowed only if the property, or a condition on the same
+//! variables, holds after it. Such a property cannot be violated, and says nothing about the steps without that guard.
+//!
+//! An honest specification can do the same, for example if a clock may not pass a deadline. So a property is named here, and
+//! a person decides. A guard on the present state (`holders = {}` before somebody becomes the holder) is never named.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use crate::Cfg;
+
+use super::expand::Definitions;
+use super::parser::parse;
+use super::term::{AND, NOT, OR, PRIME, Term, apply, junction, not, primed};
+use super::true_by_definition::{conjuncts, disjuncts, is_unchanged, on_large_stack, specification_conjuncts};
+
+/// Maximum number of visited parts of the next-state relation.
+const BUDGET: usize = 200_000;
+
+/// The properties of the configuration that the specification itself enforces, each with the way in which it does.
+pub fn enforced_properties(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
+    on_large_stack(|| Some(find(text, cfg))).unwrap_or_default()
+}
+
+/// A part of a property.
+#[derive(Clone)]
+enum Part {
+    /// It holds in every state.
+    State(Rc<Term>),
+    /// It holds of every step that changes something.
+    Step(Rc<Term>),
+}
+
+struct Property<'a> {
+    name: &'a str,
+    parts: Vec<Part>,
+}
+
+fn find(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
+    let Ok(module) = parse(text) else { return BTreeMap::new() };
+    let replaced: HashMap<&str, &str> =
+        cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
+    let definitions = Definitions::new(text, &module, replaced);
+    let parts = |name: &String, is_invariant: bool| {
+        let mut parts = Vec::new();
+        if let Some(term) = definitions.definition_term(name) {
+            collect_parts(&term, is_invariant, &mut parts);
+        }
+        parts
+    };
+    let invariants = cfg.invariants.iter().map(|name| Property { name, parts: parts(name, true) });
+    let temporal = cfg.properties.iter().map(|name| Property { name, parts: parts(name, false) });
+    let mut search = Search { properties: invariants.chain(temporal).collect(), found: BTreeMap::new(), left: BUDGET };
+
+    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.definition_term(next)).collect();
+    let assumed = specification_conjuncts(&definitions, cfg);
+    steps.extend(assumed.iter().filter_map(|part| part.as_apply("[]")).flatten().cloned());
+    for step in &steps {
+        search.visit(step, &Context::default());
+    }
+    for (keyword, names) in [("CONSTRAINT", &cfg.constraints), ("ACTION_CONSTRAINT", &cfg.action_constraints)] {
+        for name in names {
+            let Some(term) = definitions.definition_term(name) else { continue };
+            for part in conjuncts(&term) {
+                search.compare_constraint(&part, &format!("{keyword} {name} leaves out what would violate it"));
+            }
+        }
+    }
+    search.found
+}
+
+fn collect_parts(term: &Rc<Term>, is_state: bool, parts: &mut Vec<Part>) {
+    for part in conjuncts(term) {
+        match part.as_apply("[]") {
+            Some([inner]) if !is_state => {
+                for inner in conjuncts(inner) {
+                    if primed_variables(&inner).is_empty() {
+                        collect_parts(&inner, true, parts);
+                    } else {
+                        let action = disjuncts(&inner).into_iter().filter(|one| !conjuncts(one).iter().all(is_unchanged));
+                        let action = junction(OR, action);
+                        parts.extend(conjuncts(&action).into_iter().map(Part::Step));
+                    }
+                }
+            }
+            _ if is_state && !is_temporal(&part) && !variables(&part).is_empty() => parts.push(Part::State(part)),
+            _ => {}
+        }
+    }
+}
+
+fn is_temporal(term: &Term) -> bool {
+    let mut found = false;
+    term.visit(&mut |part| {
+        found |= matches!(part, Term::Apply(name, _) if ["[]", "<>", "~>", "WF", "SF", "ENABLED"].contains(&name.as_str()));
+    });
+    found
+}
+
+fn variables(term: &Term) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    term.visit(&mut |part| {
+        if let Term::Variable(name) = part {
+            all.insert(name.clone());
+        }
+    });
+    all
+}
+
+fn primed_variables(term: &Term) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    term.visit(&mut |part| match part {
+        Term::Apply(name, parts) if name == PRIME => all.extend(parts.iter().flat_map(|part| variables(part))),
+        Term::Opaque(name, parts) if name == PRIME => all.extend(parts.iter().flat_map(|part| variables(part))),
+        _ => {}
+    });
+    all
+}
+
+/// `v'`
+fn primed_variable(term: &Term) -> Option<&str> {
+    match term.as_apply(PRIME)?.first()?.as_ref() {
+        Term::Variable(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// `v' = e` or `v' \in S`, as variable and value.
+fn assignments(term: &Term) -> Vec<(&str, Option<&Rc<Term>>)> {
+    if let Some([one, other]) = term.as_apply("=") {
+        let sides = [(one, other), (other, one)].into_iter();
+        return sides.filter_map(|(left, right)| Some((primed_variable(left)?, Some(right)))).collect();
+    }
+    match term.as_apply("\\in") {
+        Some([one, _]) => primed_variable(one).map(|name| (name, None)).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The variables to which a step gives a value, also in one of its branches only.
+fn assigned(term: &Term, all: &mut BTreeSet<String>) {
+    match term {
+        Term::Apply(name, parts) if name == AND || name == OR || name == "CASE" || name == "OTHER" => {
+            parts.iter().for_each(|part| assigned(part, all));
+        }
+        Term::Apply(name, parts) if name == "IF" || name == "arm" => {
+            parts.iter().skip(1).for_each(|part| assigned(part, all));
+        }
+        Term::Binder(kind, _, body) if kind.starts_with("\\E ") => assigned(body, all),
+        _ => all.extend(assignments(term).into_iter().map(|(name, _)| name.to_owned())),
+    }
+}
+
+/// What else holds of a step, around one of its parts.
+#[derive(Clone, Default)]
+struct Context {
+    assigned: BTreeSet<String>,
+    values: Vec<(String, Rc<Term>)>,
+    guards: BTreeSet<Rc<Term>>,
+}
+
+struct Search<'a> {
+    properties: Vec<Property<'a>>,
+    found: BTreeMap<String, String>,
+    left: usize,
+}
+
+const FALSE: Term = Term::Truth(false);
+
+impl Search<'_> {
+    fn visit(&mut self, step: &Rc<Term>, context: &Context) {
+        let parts = conjuncts(step);
+        self.left = self.left.saturating_sub(parts.len());
+        if self.left == 0 {
+            return;
+        }
+        let own: Vec<BTreeSet<String>> = parts
+            .iter()
+            .map(|part| {
+                let mut all = BTreeSet::new();
+                assigned(part, &mut all);
+                all
+            })
+            .collect();
+        let mut inner = context.clone();
+        for part in &parts {
+            let values = assignments(part).into_iter();
+            inner.values.extend(values.filter_map(|(name, value)| Some((name.to_owned(), value?.clone()))));
+            if !is_branching(part) && primed_variables(part).is_empty() {
+                inner.guards.insert(part.clone());
+            }
+        }
+        self.compare_assigned_values(&inner);
+        for (at, part) in parts.iter().enumerate() {
+            let others = own.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, names)| names);
+            let around: BTreeSet<String> = context.assigned.iter().chain(others).cloned().collect();
+            let changed = primed_variables(part);
+            let is_guard = !changed.is_empty() && changed.is_subset(&around);
+            if is_guard || assignments(part).is_empty() {
+                self.compare_next_state(part, is_guard);
+            }
+            if !is_guard {
+                self.descend(part, &Context { assigned: around, ..inner.clone() });
+            }
+        }
+    }
+
+    fn descend(&mut self, part: &Rc<Term>, context: &Context) {
+        let with = |guard: &Rc<Term>| {
+            let mut inner = context.clone();
+            inner.guards.extend(conjuncts(guard));
+            inner
+        };
+        match &**part {
+            Term::Apply(name, branches) if name == OR => branches.iter().for_each(|branch| self.visit(branch, context)),
+            Term::Binder(kind, _, body) if kind.starts_with("\\E ") => self.visit(body, context),
+            Term::Apply(name, three) if name == "IF" && three.len() == 3 => {
+                let (yes, no) = (&three[1], &three[2]);
+                self.compare_next_state(&three[0], **no == FALSE && !primed_variables(&three[0]).is_empty());
+                self.visit(yes, &with(&three[0]));
+                self.visit(no, &with(&not(&three[0])));
+            }
+            Term::Apply(name, arms) if name == "CASE" => {
+                for arm in arms {
+                    match (arm.as_apply("arm"), arm.as_apply("OTHER")) {
+                        (Some([guard, value]), _) => {
+                            self.compare_next_state(guard, false);
+                            self.visit(value, &with(guard));
+                        }
+                        (_, Some([value])) => self.visit(value, context),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, at: usize, how: &str) {
+        self.found.entry(self.properties[at].name.to_owned()).or_insert_with(|| how.to_owned());
+    }
+
+    /// Compares the properties with a condition on the state after the step, or on both states.
+    fn compare_next_state(&mut self, condition: &Rc<Term>, is_guard: bool) {
+        let changed = primed_variables(condition);
+        let mut named = Vec::new();
+        for (at, property) in self.properties.iter().enumerate() {
+            let is_equal = |part: &Part| match part {
+                Part::State(state) => primed(state) == *condition && !is_type(state),
+                Part::Step(step) => step == condition,
+            };
+            if property.parts.iter().any(is_equal) {
+                named.push((at, "a step is allowed only if this holds after it"));
+            } else if is_guard
+                && !is_frame(condition)
+                && assignments(condition).is_empty()
+                && property.parts.iter().any(|part| speaks_only_of(part, &changed))
+            {
+                named.push((at, "a step is allowed only if a condition on the same variables holds after it"));
+            }
+        }
+        for (at, how) in named {
+            self.name(at, how);
+        }
+    }
+
+    /// Compares the guards of a step with the properties, with the values that the step assigns in place of the variables.
+    fn compare_assigned_values(&mut self, context: &Context) {
+        let mut named = Vec::new();
+        for (at, property) in self.properties.iter().enumerate() {
+            let is_demanded = |part: &Part| {
+                let Part::State(state) = part else { return false };
+                let after = with_values(state, &context.values);
+                after != *state
+                    && !matches!(*after, Term::Truth(_))
+                    && conjuncts(&after).iter().all(|part| context.guards.contains(part))
+            };
+            if property.parts.iter().any(is_demanded) {
+                named.push(at);
+            }
+        }
+        for at in named {
+            self.name(at, "a guard demands this of the values that the step assigns");
+        }
+    }
+
+    fn compare_constraint(&mut self, condition: &Rc<Term>, how: &str) {
+        let is_equal = |part: &Part| match part {
+            Part::State(state) => !is_type(state) && (state == condition || primed(state) == *condition),
+            Part::Step(step) => step == condition,
+        };
+        let named: Vec<usize> =
+            (0..self.properties.len()).filter(|at| self.properties[*at].parts.iter().any(is_equal)).collect();
+        named.into_iter().for_each(|at| self.name(at, how));
+    }
+}
+
+fn is_branching(part: &Term) -> bool {
+    matches!(part, Term::Apply(name, _) if name == OR || name == "IF" || name == "CASE")
+        || matches!(part, Term::Binder(kind, ..) if kind.starts_with("\\E "))
+}
+
+/// `v \in S` for a constant `S`: which values a variable can have.
+fn is_type(state: &Term) -> bool {
+    matches!(state.as_apply("\\in"), Some([one, set]) if matches!(**one, Term::Variable(_)) && variables(set).is_empty())
+}
+
+/// Whether a condition says of some part of the state only that it stays as it is.
+fn is_frame(condition: &Rc<Term>) -> bool {
+    match &**condition {
+        Term::Binder(kind, _, body) if kind.starts_with("\\A ") => is_frame(body),
+        Term::Apply(name, parts) if name == AND => parts.iter().all(is_frame),
+        // `i = self \/ v'[i] = v[i]`
+        Term::Apply(name, parts) if name == OR => parts.iter().any(is_frame),
+        _ => match condition.as_apply("=") {
+            Some([one, other]) => primed(one) == *other || primed(other) == *one,
+            _ => false,
+        },
+    }
+}
+
+/// Whether a part of a property speaks only of these variables, and is more than a type.
+fn speaks_only_of(part: &Part, changed: &BTreeSet<String>) -> bool {
+    let (Part::State(term) | Part::Step(term)) = part;
+    let own = variables(term);
+    !is_type(term) && !own.is_empty() && own.is_subset(changed)
+}
+
+/// The term with these values in place of variables.
+fn with_values(term: &Rc<Term>, values: &[(String, Rc<Term>)]) -> Rc<Term> {
+    let all = |parts: &[Rc<Term>]| parts.iter().map(|part| with_values(part, values)).collect::<Vec<_>>();
+    match &**term {
+        Term::Variable(name) => {
+            // A value that depends on the state after the step is no value to compare with.
+            let value = values.iter().find(|(known, value)| known == name && primed_variables(value).is_empty());
+            value.map_or_else(|| term.clone(), |(_, value)| value.clone())
+        }
+        Term::Apply(name, parts) if name == NOT => not(&with_values(&parts[0], values)),
+        Term::Apply(name, parts) => apply(name, all(parts)),
+        Term::Binder(kind, sets, body) => {
+            Rc::new(Term::Binder(kind.clone(), all(sets), with_values(body, values)))
+        }
+        Term::Opaque(name, parts) => Rc::new(Term::Opaque(name.clone(), all(parts))),
+        _ => term.clone(),
+    }
+}
