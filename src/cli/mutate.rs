@@ -127,7 +127,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 
 /// How the score changed.
 fn describe_change(before: &Summary, now: &Summary) -> String {
-    let killed = |summary: &Summary| format!("{} of {} killed", summary.killed, summary.killed + summary.survived);
+    let killed = |summary: &Summary| {
+        let noticed = summary.killed_by_property;
+        format!("{noticed} of {} noticed by properties", noticed + summary.survived)
+    };
     match (killed(before), killed(now)) {
         (before, now) if before == now => "same score as before".to_owned(),
         (before, now) => format!("now {now} (before: {before})"),
@@ -222,7 +225,7 @@ async fn mutate_once(
     let least = args.fail_under.filter(|_| !is_untouched);
     let too_low = least.and_then(|least| explain_low_mutation_score(least, &summary));
     let is_printed = args.format.print(&args.findings, || {
-        mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
+        mutation_findings(&args.spec.display().to_string(), &subject, &baseline, &judgements)
             .with_errors("score", too_low.clone())
             .with_contradiction(contradictions.has_any())
     })?;
@@ -305,7 +308,7 @@ fn explain_low_mutation_score(least: f64, summary: &Summary) -> Option<String> {
         0 => String::new(),
         undecided => format!(", counting its {undecided} undecided mutants as survived,"),
     };
-    let no_score = ": no mutant was killed, survived or undecided";
+    let no_score = ": no property notices a mutant, and none survived or is undecided";
     explain_low_score(least, summary.score_at_least, &counted, no_score)
 }
 

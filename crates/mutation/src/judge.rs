@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tlaforge_files::Sha;
 use tlaforge_tla::{
     ASSERTION, Cfg, CheckOutcome, Checker, DEADLOCK, Diagnostic, Module, Reached, SpecificationFormula, Verdict,
-    Violation, ViolationKind,
+    Violation, ViolationKind, property_remarks,
 };
 use tlaforge_toolchain::{
     CheckReport, CheckRequest, Limits, ParseOutcome, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain,
@@ -84,6 +84,7 @@ impl Subject {
         // With translation and parsing, which the checker does not count.
         outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
+        outcome.warnings.extend(property_remarks(&module, &cfg));
         if let Some(reason) = baseline_problem(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)), diagnostic: None });
         }
