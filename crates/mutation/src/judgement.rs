@@ -150,7 +150,7 @@ impl Judgement {
                 let known = self.deadline.unwrap_or(self.seconds);
                 let enough = match source {
                     LimitSource::Given => known,
-                    LimitSource::Measured => known * 2.0,
+                    LimitSource::Measured => known * 3.0,
                 };
                 limit.as_secs_f64() <= enough
             }

@@ -344,3 +344,122 @@ fn with_values(term: &Rc<Term>, values: &[(String, Rc<Term>)]) -> Rc<Term> {
         _ => term.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCK: &str = "---- MODULE M ----\nEXTENDS Naturals, FiniteSets\nCONSTANTS Clients, Limit\nVARIABLES holders, n\n\
+        vars == <<holders, n>>\nOneHolder == Cardinality(holders) <= 1\nBelow == n <= Limit /\\ Cardinality(holders) <= 1\n\
+        Init == holders = {} /\\ n = 0\n\
+        Acquire(c) == ACQUIRE holders' = holders \\cup {c} /\\ UNCHANGED n\n\
+        Release(c) == c \\in holders /\\ holders' = holders \\ {c} /\\ n' = n + 1\n\
+        Steps == \\E c \\in Clients : Acquire(c) \\/ Release(c)\nNext == NEXT\nMORE\n\
+        Spec == Init /\\ [][Next]_vars\n====\n";
+
+    fn named(acquire: &str, next: &str, more: &str, cfg: &str) -> Vec<String> {
+        let text = LOCK.replace("ACQUIRE", acquire).replace("NEXT", next).replace("MORE", more);
+        assert!(parse(&text).is_ok(), "{text}");
+        let cfg = Cfg::parse(&format!("SPECIFICATION Spec\nCONSTANTS Clients = {{a, b}} Limit = 3\n{cfg}\n")).unwrap();
+        enforced_properties(&text, &cfg).into_keys().collect()
+    }
+
+    #[test]
+    fn a_property_that_each_step_has_to_keep_is_named() {
+        for next in [
+            "Steps /\\ OneHolder'",
+            "OneHolder' /\\ Steps",
+            "/\\ Steps\n        /\\ (Cardinality(holders) <= 1)'",
+            "Steps /\\ Cardinality(holders') <= 1",
+            "Steps /\\ ~(Cardinality(holders') > 1)",
+            "Steps /\\ 1 >= Cardinality(holders')",
+            "Steps /\\ \\A a, b \\in holders' : a = b",
+            "Steps /\\ (n' = 7 \\/ OneHolder')",
+            "Steps /\\ LET h == holders' IN Cardinality(h) <= 1",
+            "Steps /\\ IF OneHolder' THEN TRUE ELSE FALSE",
+            "IF OneHolder' THEN Steps ELSE FALSE",
+            "Steps /\\ CASE OneHolder' -> TRUE [] OTHER -> FALSE",
+            "\\E c \\in Clients : (Acquire(c) \\/ Release(c)) /\\ OneHolder'",
+            "\\/ \\E c \\in Clients : Acquire(c) /\\ OneHolder'\n        \\/ \\E c \\in Clients : Release(c)",
+            "Steps /\\ Safe'",
+            "Steps /\\ Holds(holders')",
+            "Steps /\\ holders' \\in {{}} \\cup {{c} : c \\in Clients} /\\ OneHolder'",
+        ] {
+            let more = "Safe == Cardinality(holders) <= 1\nHolds(h) == Cardinality(h) <= 1";
+            assert_eq!(named("", next, more, "INVARIANT OneHolder"), ["OneHolder"], "{next}");
+            assert_eq!(named("", next, &format!("{more}\nAlways == []OneHolder"), "PROPERTY Always"), ["Always"], "{next}");
+            assert_eq!(named("", next, more, "INVARIANT Below"), ["Below"], "a part of it: {next}");
+        }
+    }
+
+    #[test]
+    fn a_guard_on_the_values_that_a_step_assigns_is_named() {
+        for acquire in [
+            "Cardinality(holders \\cup {c}) <= 1 /\\",
+            "~(1 < Cardinality(holders \\cup {c})) /\\",
+            "(LET after == holders \\cup {c} IN Cardinality(after) <= 1) /\\",
+            "Fits(holders \\cup {c}) /\\",
+        ] {
+            let more = "Fits(h) == Cardinality(h) <= 1";
+            assert_eq!(named(acquire, "Steps", more, "INVARIANT OneHolder"), ["OneHolder"], "{acquire}");
+        }
+        let inside = "IF Cardinality(holders \\cup {c}) <= 1 THEN holders' = holders \\cup {c} /\\ n' = n ELSE UNCHANGED vars";
+        let next = format!("\\E c \\in Clients : ({inside}) \\/ Release(c)");
+        assert_eq!(named("", &next, "", "INVARIANT OneHolder"), ["OneHolder"]);
+    }
+
+    #[test]
+    fn a_step_property_and_a_constraint_are_named() {
+        let more = "Grows == [][n' >= n]_vars";
+        assert_eq!(named("", "Steps /\\ n' >= n", more, "PROPERTY Grows"), ["Grows"]);
+        assert_eq!(named("", "Steps", more, "PROPERTY Grows"), [""; 0]);
+        assert_eq!(named("", "Steps", "", "INVARIANT OneHolder\nCONSTRAINT OneHolder"), ["OneHolder"]);
+        let more = "Kept == Cardinality(holders') <= 1\nSame == Cardinality(holders) < 2";
+        assert_eq!(named("", "Steps", more, "INVARIANT OneHolder\nACTION_CONSTRAINT Kept"), ["OneHolder"]);
+        assert_eq!(named("", "Steps", "Few == n <= 5", "INVARIANT OneHolder\nCONSTRAINT Few"), [""; 0]);
+    }
+
+    #[test]
+    fn an_honest_guard_is_not_named() {
+        for (acquire, next) in [
+            ("", "Steps"),
+            ("holders = {} /\\", "Steps"),
+            ("Cardinality(holders) < 1 /\\", "Steps"),
+            ("n < Limit /\\", "Steps"),
+            ("n + 1 <= Limit /\\", "Steps"),
+            ("", "Steps \\/ (n = Limit /\\ n' = 0 /\\ UNCHANGED holders)"),
+            ("", "\\/ Steps\n        \\/ holders' = {} /\\ n' = IF holders' = {} THEN 0 ELSE 1"),
+            ("OneHolder /\\", "Steps"),
+            ("", "Steps /\\ UNCHANGED <<>>"),
+        ] {
+            assert_eq!(named(acquire, next, "", "INVARIANTS OneHolder Below"), [""; 0], "{acquire} {next}");
+        }
+    }
+
+    #[test]
+    fn no_property_of_a_correct_specification_is_named() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut checked = 0;
+        let files = ["exemplars", "evals"].map(|folder| tla_files(&root.join(folder)));
+        for path in files.into_iter().flatten() {
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let Ok(cfg) = std::fs::read_to_string(path.with_extension("cfg")) else { continue };
+            let Ok(cfg) = Cfg::parse(&cfg) else { continue };
+            let named: Vec<String> = enforced_properties(&text, &cfg).into_keys().collect();
+            assert_eq!(named, [""; 0], "{}", path.display());
+            checked += 1;
+        }
+        assert!(checked > 10, "{checked}");
+    }
+
+    fn tla_files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        paths
+            .flat_map(|path| {
+                let is_module = path.extension().is_some_and(|extension| extension == "tla");
+                if path.is_dir() { tla_files(&path) } else { is_module.then_some(path).into_iter().collect() }
+            })
+            .collect()
+    }
+}
