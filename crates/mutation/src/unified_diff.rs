@@ -32,7 +32,7 @@ pub fn parse_unified_diff(text: &str) -> Result<Vec<ChangedFile>, DiffError> {
     let mut git = GitHeader::default();
     while let Some(line) = reader.peek() {
         if let Some(rest) = line.strip_prefix("diff --git ") {
-            git = GitHeader { is_read: true, names: Some(rest.to_owned()), ..GitHeader::default() };
+            git = GitHeader { names: Some(rest.to_owned()), ..GitHeader::default() };
             reader.is_diff = true;
         } else if ["diff --cc ", "diff --combined ", "@@@ "].iter().any(|start| line.starts_with(start)) {
             let what = "this is the combined diff of a merge; give the diff of two versions, such as `git diff A B`";
@@ -61,7 +61,6 @@ pub fn parse_unified_diff(text: &str) -> Result<Vec<ChangedFile>, DiffError> {
 /// What the lines of git before `---` say of a file.
 #[derive(Default)]
 struct GitHeader {
-    is_read: bool,
     /// What follows `diff --git`.
     names: Option<String>,
     renamed_to: Option<String>,

@@ -270,10 +270,15 @@ impl Search<'_> {
         for (at, property) in self.properties.iter().enumerate() {
             let is_demanded = |part: &Part| {
                 let Part::State(state) = part else { return false };
-                let after = with_values(state, &context.values);
-                after != *state
-                    && !matches!(*after, Term::Truth(_))
-                    && conjuncts(&after).iter().all(|part| context.guards.contains(part))
+                let is_guard = |before: &Rc<Term>, after: &Rc<Term>| {
+                    after != before
+                        && !matches!(**after, Term::Truth(_))
+                        && conjuncts(after).iter().all(|part| context.guards.contains(part))
+                };
+                is_guard(state, &with_values(state, &context.values, None))
+                    || instances(state, &context.values).any(|(body, with)| {
+                        is_guard(&with_values(body, &[], Some(with)), &with_values(body, &context.values, Some(with)))
+                    })
             };
             if property.parts.iter().any(is_demanded) {
                 named.push(at);
@@ -326,19 +331,50 @@ fn speaks_only_of(part: &Part, changed: &BTreeSet<String>) -> bool {
     !is_type(term) && !own.is_empty() && own.is_subset(changed)
 }
 
-/// The term with these values in place of variables.
-fn with_values(term: &Rc<Term>, values: &[(String, Rc<Term>)]) -> Rc<Term> {
-    let all = |parts: &[Rc<Term>]| parts.iter().map(|part| with_values(part, values)).collect::<Vec<_>>();
+/// For `\A x \in S : P`, the formula `P` with each index at which the step changes a function, as the value of `x`.
+fn instances<'t>(
+    state: &'t Rc<Term>,
+    values: &'t [(String, Rc<Term>)],
+) -> impl Iterator<Item = (&'t Rc<Term>, &'t Rc<Term>)> {
+    let body = match &**state {
+        Term::Binder(kind, _, body) if kind == "\\A 0" => Some(body),
+        _ => None,
+    };
+    let indices = values.iter().filter_map(|(_, value)| match value.as_apply("EXCEPT")? {
+        [_, index, _] => index.as_apply("index")?.first(),
+        _ => None,
+    });
+    body.into_iter().flat_map(move |body| indices.clone().map(move |index| (body, index)))
+}
+
+/// The value of a function at an index, if the function was just changed there.
+fn value_at(function: &Term, index: &Rc<Term>) -> Option<Rc<Term>> {
+    match function.as_apply("EXCEPT")? {
+        [_, changed, update] if changed.as_apply("index") == Some(std::slice::from_ref(index)) => {
+            update.as_apply("update")?.first().cloned()
+        }
+        _ => None,
+    }
+}
+
+/// The term with these values in place of variables, and with `first` in place of the name that is bound outside of it.
+fn with_values(term: &Rc<Term>, values: &[(String, Rc<Term>)], first: Option<&Rc<Term>>) -> Rc<Term> {
+    let all = |parts: &[Rc<Term>]| parts.iter().map(|part| with_values(part, values, first)).collect::<Vec<_>>();
     match &**term {
+        Term::Bound(0) => first.unwrap_or(term).clone(),
+        Term::Apply(name, parts) if name == "[" && parts.len() == 2 => {
+            let parts = all(parts);
+            value_at(&parts[0], &parts[1]).unwrap_or_else(|| apply("[", parts))
+        }
         Term::Variable(name) => {
             // A value that depends on the state after the step is no value to compare with.
             let value = values.iter().find(|(known, value)| known == name && primed_variables(value).is_empty());
             value.map_or_else(|| term.clone(), |(_, value)| value.clone())
         }
-        Term::Apply(name, parts) if name == NOT => not(&with_values(&parts[0], values)),
+        Term::Apply(name, parts) if name == NOT => not(&with_values(&parts[0], values, first)),
         Term::Apply(name, parts) => apply(name, all(parts)),
         Term::Binder(kind, sets, body) => {
-            Rc::new(Term::Binder(kind.clone(), all(sets), with_values(body, values)))
+            Rc::new(Term::Binder(kind.clone(), all(sets), with_values(body, values, first)))
         }
         Term::Opaque(name, parts) => Rc::new(Term::Opaque(name.clone(), all(parts))),
         _ => term.clone(),
@@ -406,6 +442,19 @@ mod tests {
         let inside = "IF Cardinality(holders \\cup {c}) <= 1 THEN holders' = holders \\cup {c} /\\ n' = n ELSE UNCHANGED vars";
         let next = format!("\\E c \\in Clients : ({inside}) \\/ Release(c)");
         assert_eq!(named("", &next, "", "INVARIANT OneHolder"), ["OneHolder"]);
+    }
+
+    #[test]
+    fn a_guard_on_the_new_value_of_a_function_is_named() {
+        let text = "---- MODULE M ----\nEXTENDS Naturals, FiniteSets\nCONSTANTS Clients, Locks\nVARIABLE held\n\
+            One == \\A l \\in Locks : Cardinality(held[l]) <= 1\nInit == held = [l \\in Locks |-> {}]\n\
+            Acquire(c, l) == GUARD /\\ held' = [held EXCEPT ![l] = held[l] \\cup {c}]\n\
+            Next == \\E c \\in Clients, l \\in Locks : Acquire(c, l)\nSpec == Init /\\ [][Next]_held\n====\n";
+        let cfg = Cfg::parse("SPECIFICATION Spec\nINVARIANT One\n").unwrap();
+        let named = |guard: &str| enforced_properties(&text.replace("GUARD", guard), &cfg).len();
+        assert_eq!(named("Cardinality(held[l] \\cup {c}) <= 1"), 1);
+        assert_eq!(named("Cardinality(held[l]) < 1"), 0);
+        assert_eq!(named("held[l] = {}"), 0);
     }
 
     #[test]
