@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key, requirements_touched};
-use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
+use crate::tla::{Cfg, CheckOutcome, Checker, WITHOUT_JAVA, bounds_sentence};
 
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
@@ -88,12 +88,12 @@ pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
     let (noticed, decided) = (summary.killed_by_property, summary.killed_by_property + summary.survived);
     let score = match summary.score {
         _ if notices_nothing(summary) => NOTHING_NOTICED.to_owned(),
-        Some(score) => format!("{} (properties notice {noticed} of {decided} that do something new)", percent(score)),
+        Some(score) => format!("{} ({noticed} killed of {decided} killed or survived)", percent(score)),
         None => "none, no mutant was killed or survived".to_owned(),
     };
     let undecided = summary.inconclusive + summary.timeout;
     let at_least = match summary.score_at_least {
-        Some(least) if undecided > 0 => format!("; {} if the {undecided} undecided survived", percent(least)),
+        Some(least) if undecided > 0 && !notices_nothing(summary) => format!("; {} if the {undecided} undecided survived", percent(least)),
         _ => String::new(),
     };
     // The undecided ones are named with what they would change.

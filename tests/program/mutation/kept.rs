@@ -116,7 +116,7 @@ fn deadlocks_alone_are_no_score() {
 
     // A property that notices something beside one that notices nothing.
     bench.write("L.cfg", "SPECIFICATION Spec\nINVARIANTS Nothing One\n");
-    let text = bench.run(&args).expect(0).prints(&["Noticed nothing: Nothing\n", "% (properties notice "]);
+    let text = bench.run(&args).expect(0).prints(&["Noticed nothing: Nothing\n", " killed or survived)"]);
     assert!(!text.stdout.contains("no property notices any mutant"), "{}", text.stdout);
 }
 
@@ -142,4 +142,21 @@ fn check_and_test_remark_on_a_property_that_does_not_depend_on_the_state() {
     }
     let json = object(&bench.run(&["check", "L.tla", "--checker", "embedded", "--format", "json"]).expect(0));
     assert!(json["warnings"].to_string().contains("Nothing cannot be violated"), "{json:#}");
+}
+
+/// Both checkers say the same of an `Assert` in an invariant that is FALSE.
+#[test]
+fn an_assertion_in_an_invariant_is_violated_for_both_checkers() {
+    let bench = Bench::real();
+    let module = "---- MODULE A ----\nEXTENDS Integers, TLC\nVARIABLE x\nInit == x = 0\nNext == x' = (x + 1) % 4\n\
+                  Spec == Init /\\ [][Next]_x\nInv == x >= 0 /\\ Assert(x < 2, \"too large\")\n====\n";
+    bench.write("A.tla", module);
+    bench.write("A.cfg", "SPECIFICATION Spec\nINVARIANT Inv\n");
+    for checker in ["embedded", "tlc"] {
+        let done = bench.run(&["check", "A.tla", "--checker", checker, "--format", "json"]).expect(1);
+        let all = object(&done);
+        let violated = serde_json::json!({"kind": "assertion", "name": "too large"});
+        assert_eq!((&all["verdict"], &all["violated"]), (&"violated".into(), &violated), "{checker}: {all:#}");
+        assert_eq!(all["trace"].as_array().map(Vec::len), Some(3), "{checker}: {all:#}");
+    }
 }

@@ -15,7 +15,7 @@ use super::term::{AND, NOT, OR, PRIME, Term, apply, junction, not, primed};
 use super::true_by_definition::{conjuncts, disjuncts, is_unchanged, on_large_stack, specification_conjuncts};
 
 /// Maximum number of visited parts of the next-state relation.
-const BUDGET: usize = 200_000;
+const BUDGET: usize = 20_000;
 
 /// The properties of the configuration that the specification itself enforces, each with the way in which it does.
 pub fn enforced_properties(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
@@ -25,8 +25,8 @@ pub fn enforced_properties(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
 /// A part of a property.
 #[derive(Clone)]
 enum Part {
-    /// It holds in every state.
-    State(Rc<Term>),
+    /// It holds in every state: the formula, and the same of the next state.
+    State(Rc<Term>, Rc<Term>),
     /// It holds of every step that changes something.
     Step(Rc<Term>),
 }
@@ -78,12 +78,16 @@ fn collect_parts(term: &Rc<Term>, is_state: bool, parts: &mut Vec<Part>) {
                         collect_parts(&inner, true, parts);
                     } else {
                         let action = disjuncts(&inner).into_iter().filter(|one| !conjuncts(one).iter().all(is_unchanged));
-                        let action = junction(OR, action);
-                        parts.extend(conjuncts(&action).into_iter().map(Part::Step));
+                        let steps = [junction(OR, action), inner];
+                        let is_step = |part: &Rc<Term>| !primed_variables(part).is_empty();
+                        parts.extend(steps.iter().flat_map(conjuncts).filter(is_step).map(Part::Step));
                     }
                 }
             }
-            _ if is_state && !is_temporal(&part) && !variables(&part).is_empty() => parts.push(Part::State(part)),
+            _ if is_state && !is_temporal(&part) && !variables(&part).is_empty() => {
+                let next = primed(&part);
+                parts.push(Part::State(part, next));
+            }
             _ => {}
         }
     }
@@ -246,7 +250,7 @@ impl Search<'_> {
         let mut named = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
             let is_equal = |part: &Part| match part {
-                Part::State(state) => primed(state) == *condition && !is_type(state),
+                Part::State(state, next) => next == condition && !is_type(state),
                 Part::Step(step) => step == condition,
             };
             if property.parts.iter().any(is_equal) {
@@ -269,7 +273,7 @@ impl Search<'_> {
         let mut named = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
             let is_demanded = |part: &Part| {
-                let Part::State(state) = part else { return false };
+                let Part::State(state, _) = part else { return false };
                 let is_guard = |before: &Rc<Term>, after: &Rc<Term>| {
                     after != before
                         && !matches!(**after, Term::Truth(_))
@@ -291,7 +295,7 @@ impl Search<'_> {
 
     fn compare_constraint(&mut self, condition: &Rc<Term>, how: &str) {
         let is_equal = |part: &Part| match part {
-            Part::State(state) => !is_type(state) && (state == condition || primed(state) == *condition),
+            Part::State(state, next) => !is_type(state) && (state == condition || next == condition),
             Part::Step(step) => step == condition,
         };
         let named: Vec<usize> =
@@ -326,7 +330,7 @@ fn is_frame(condition: &Rc<Term>) -> bool {
 
 /// Whether a part of a property speaks only of these variables, and is more than a type.
 fn speaks_only_of(part: &Part, changed: &BTreeSet<String>) -> bool {
-    let (Part::State(term) | Part::Step(term)) = part;
+    let (Part::State(term, _) | Part::Step(term)) = part;
     let own = variables(term);
     !is_type(term) && !own.is_empty() && own.is_subset(changed)
 }
@@ -480,8 +484,11 @@ mod tests {
             ("", "\\/ Steps\n        \\/ holders' = {} /\\ n' = IF holders' = {} THEN 0 ELSE 1"),
             ("OneHolder /\\", "Steps"),
             ("", "Steps /\\ UNCHANGED <<>>"),
+            ("n = 0 /\\", "Steps"),
         ] {
             assert_eq!(named(acquire, next, "", "INVARIANTS OneHolder Below"), [""; 0], "{acquire} {next}");
+            let more = "Stays == [][n # 0 => n' = n]_n";
+            assert_eq!(named(acquire, next, more, "PROPERTY Stays"), [""; 0], "{acquire} {next}");
         }
     }
 
