@@ -161,6 +161,9 @@ struct Context {
     assigned: BTreeSet<String>,
     values: Vec<(String, Rc<Term>)>,
     guards: BTreeSet<Rc<Term>>,
+    /// Conditions of IF and CASE. A step that takes the larger of two values has one as well, so they count only if they are
+    /// the whole property.
+    conditions: BTreeSet<Rc<Term>>,
 }
 
 struct Search<'a> {
@@ -212,7 +215,7 @@ impl Search<'_> {
     fn descend(&mut self, part: &Rc<Term>, context: &Context) {
         let with = |guard: &Rc<Term>| {
             let mut inner = context.clone();
-            inner.guards.extend(conjuncts(guard));
+            inner.conditions.extend(conjuncts(guard));
             inner
         };
         match &**part {
@@ -258,6 +261,7 @@ impl Search<'_> {
             } else if is_guard
                 && !is_frame(condition)
                 && assignments(condition).is_empty()
+                && speaks_of_next_state_only(condition)
                 && property.parts.iter().any(|part| speaks_only_of(part, &changed))
             {
                 named.push((at, "a step is allowed only if a condition on the same variables holds after it"));
@@ -277,7 +281,10 @@ impl Search<'_> {
                 let is_guard = |before: &Rc<Term>, after: &Rc<Term>| {
                     after != before
                         && !matches!(**after, Term::Truth(_))
-                        && conjuncts(after).iter().all(|part| context.guards.contains(part))
+                        && conjuncts(after).iter().all(|part| {
+                            context.guards.contains(part)
+                                || (property.parts.len() == 1 && context.conditions.contains(part))
+                        })
                 };
                 is_guard(state, &with_values(state, &context.values, None))
                     || instances(state, &context.values).any(|(body, with)| {
@@ -312,6 +319,15 @@ fn is_branching(part: &Term) -> bool {
 /// `v \in S` for a constant `S`: which values a variable can have.
 fn is_type(state: &Term) -> bool {
     matches!(state.as_apply("\\in"), Some([one, set]) if matches!(**one, Term::Variable(_)) && variables(set).is_empty())
+}
+
+/// Whether every variable in a condition is primed. A comparison with the present state is often how a step computes its values.
+fn speaks_of_next_state_only(condition: &Term) -> bool {
+    match condition {
+        Term::Variable(_) => false,
+        Term::Apply(name, _) | Term::Opaque(name, _) if name == PRIME => true,
+        _ => condition.parts().into_iter().all(|part| speaks_of_next_state_only(part)),
+    }
 }
 
 /// Whether a condition says of some part of the state only that it stays as it is.
