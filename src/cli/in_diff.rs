@@ -97,7 +97,8 @@ impl Place {
         }
         match (best, unclear) {
             (Some((_, all)), _) if all.len() > 1 => {
-                let all: Vec<String> = all.iter().map(|file| format!("{} (line {})", file.written, file.line)).collect();
+                let all: Vec<String> =
+                    all.iter().map(|file| format!("{} (line {})", file.written, file.line)).collect();
                 Err(format!("each of {} can be {}", all.join(" and "), self.given.display()))
             }
             (Some(((Match::ByFolder, _), all)), _) => Ok(all.first().copied()),
@@ -168,7 +169,13 @@ mod tests {
     use super::*;
 
     /// The lines that a diff of these new paths gives for a specification: the number of the entry.
-    fn found(given: &str, here: &str, root: Option<&str>, existing: &[&str], paths: &[&str]) -> Result<Option<usize>, String> {
+    fn found(
+        given: &str,
+        here: &str,
+        root: Option<&str>,
+        existing: &[&str],
+        paths: &[&str],
+    ) -> Result<Option<usize>, String> {
         let files: Vec<ChangedFile> = paths
             .iter()
             .enumerate()
@@ -193,7 +200,9 @@ mod tests {
     fn a_specification_is_found_by_its_folder_and_not_by_its_name_alone() {
         let two = ["/r/a/Spec.tla", "/r/b/Spec.tla"];
         for root in [None, Some("/r")] {
-            for (given, here) in [("a/Spec.tla", "/r"), ("Spec.tla", "/r/a"), ("../a/Spec.tla", "/r/b"), ("/r/a/Spec.tla", "/")] {
+            for (given, here) in
+                [("a/Spec.tla", "/r"), ("Spec.tla", "/r/a"), ("../a/Spec.tla", "/r/b"), ("/r/a/Spec.tla", "/")]
+            {
                 let of = |paths: &[&str]| found(given, here, root, &two, paths);
                 if here != "/r/b" && here != "/" {
                     assert_eq!(of(&["b/b/Spec.tla"]), Ok(None), "{given} in {here}");

@@ -38,16 +38,18 @@ use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, Judge, Judgement, LimitSource, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
-    limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, Judge, Judgement, LimitSource, Mutant, Operator, Outcome, Results, Selection, Shard,
+    Subject, Summary, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{
-    Findings, check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page, mutation_text,
-    stryker,
+    Findings, check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page,
+    mutation_text, stryker,
 };
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
-use crate::toolchain::{EMBEDDED_VERSION, Libraries, Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
+use crate::toolchain::{
+    EMBEDDED_VERSION, Libraries, Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules,
+};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct MutateArgs {

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::case::Case;
+use super::expected_violation::{check_expected_violation, expected_violation};
 use super::known_bugs::{JudgingProgress, KnownBugJudge, ProgressReport, all_missed};
 use super::outcome::{Evaluation, KnownBugResult, Tools};
 use super::slots::CheckerSlots;
 use super::specs::Specs;
-use super::expected_violation::{check_expected_violation, expected_violation};
 use super::tiers::check_specification;
 use crate::process::Cancel;
 use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};

@@ -65,7 +65,10 @@ pub(super) async fn check_expected_violation(
     Ok(match &alone.verdict {
         Verdict::Violated { .. } if alone.violated_names().any(|name| wanted.contains(name)) => {
             let also = violated();
-            Criterion::because(Status::Passed, format!("{name} is violated, as the case expects of {expected}; so is {also}"))
+            Criterion::because(
+                Status::Passed,
+                format!("{name} is violated, as the case expects of {expected}; so is {also}"),
+            )
         }
         Verdict::Holds | Verdict::Violated { .. } => Criterion::because(
             Status::Failed,

@@ -310,7 +310,8 @@ impl Evaluation {
                 Some("no known bug could be judged".to_owned())
             }
             () if self.range().is_some_and(|range| !range.is_decided()) => {
-                let open = bugs.iter().filter(|bug| bug.outcome == BugOutcome::Inconclusive).map(|bug| bug.file.as_str());
+                let open =
+                    bugs.iter().filter(|bug| bug.outcome == BugOutcome::Inconclusive).map(|bug| bug.file.as_str());
                 Some(format!("not decided: {}", open.collect::<Vec<_>>().join(", ")))
             }
             () => None,

@@ -368,7 +368,10 @@ mod tests {
         let compared = compare(&before, &now);
         assert_eq!((compared.regressions.len(), compared.changes.len()), (0, 0), "{compared:?}");
         let told = compared.undecided.join("\n");
-        assert!(told.contains("the score was 1.000 and is 0.800 to 1.000") && told.contains("whether y is detected"), "{told}");
+        assert!(
+            told.contains("the score was 1.000 and is 0.800 to 1.000") && told.contains("whether y is detected"),
+            "{told}"
+        );
         // Decided again, it is a change; and below the whole range, a regression.
         assert_eq!(compare(&now, &before).undecided, [""; 0]);
         let lower = [row("a", 0.6, &["x"], &["y"])];
@@ -383,7 +386,10 @@ mod tests {
     #[test]
     fn the_score_of_a_suite_is_the_mean_of_the_scored_cases() {
         let unscored = Row { score: None, ..row("c", 0.0, &["x"], &[]) };
-        assert_eq!(mean(&[row("a", 1.0, &["x"], &[]), row("b", 0.5, &["x"], &[]), unscored]), Some(Score::new(0.75, None)));
+        assert_eq!(
+            mean(&[row("a", 1.0, &["x"], &[]), row("b", 0.5, &["x"], &[]), unscored]),
+            Some(Score::new(0.75, None))
+        );
         assert_eq!(mean(&[]), None);
     }
 }

@@ -14,8 +14,8 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView, StopReason,
-    file, why_not_judged,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView,
+    StopReason, file, why_not_judged,
 };
 use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};

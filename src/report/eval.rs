@@ -117,8 +117,11 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         None => "no known bugs".to_owned(),
     };
     let undecided = undecided_bugs(tier3);
-    let _ =
-        writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected{undecided}", tier3.detected, tier3.total);
+    let _ = writeln!(
+        out,
+        "\nTier 3 ({third}): {rate}, {} of {} known bugs detected{undecided}",
+        tier3.detected, tier3.total
+    );
     let _ = writeln!(out, "  Judged by: {}", judges(tier3));
     known_bugs(&mut out, tier3);
     for wrong in &tier3.wrong_properties {

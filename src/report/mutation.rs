@@ -93,7 +93,9 @@ pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
     };
     let undecided = summary.inconclusive + summary.timeout;
     let at_least = match summary.score_at_least {
-        Some(least) if undecided > 0 && !notices_nothing(summary) => format!("; {} if the {undecided} undecided survived", percent(least)),
+        Some(least) if undecided > 0 && !notices_nothing(summary) => {
+            format!("; {} if the {undecided} undecided survived", percent(least))
+        }
         _ => String::new(),
     };
     // The undecided ones are named with what they would change.
@@ -364,12 +366,7 @@ fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
 }
 
 /// Each mutant that no property notices, at its line.
-pub fn mutation_findings(
-    spec: &str,
-    subject: &Subject,
-    baseline: &CheckOutcome,
-    judgements: &[Judgement],
-) -> Findings {
+pub fn mutation_findings(spec: &str, subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement]) -> Findings {
     let finding = |judgement: &Judgement| {
         let (rule, level) = match judgement.outcome {
             Outcome::Survived => ("survived", Level::Warning),

@@ -458,7 +458,8 @@ impl Judge<'_> {
             Ok(None) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
             Ok(None) => {}
             Ok(Some(NewBehaviour { trace })) => {
-                let lost = if self.thorough { self.lost_witnesses(request, cx).await? } else { LostWitnesses::default() };
+                let lost =
+                    if self.thorough { self.lost_witnesses(request, cx).await? } else { LostWitnesses::default() };
                 return Ok(Classification {
                     // Only for reports, so the quick judgement of a sample does not keep it.
                     trace: trace.filter(|_| self.thorough),
@@ -545,9 +546,7 @@ impl Judge<'_> {
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Undecided::new(reason),
             },
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => {
-                Undecided { is_transient: !error.is_caused_by_input(), ..Undecided::new(error.to_string()) }
-            }
+            Err(error) => Undecided { is_transient: !error.is_caused_by_input(), ..Undecided::new(error.to_string()) },
         };
         Ok(Err(undecided))
     }

@@ -108,7 +108,8 @@ impl Reader<'_> {
 
     fn hunk(&mut self, found: &mut BTreeSet<usize>) -> Result<(), DiffError> {
         let header = self.peek().unwrap_or_default();
-        let ranges = parse_hunk_header(header).ok_or_else(|| self.error("the line numbers of this hunk cannot be read"))?;
+        let ranges =
+            parse_hunk_header(header).ok_or_else(|| self.error("the line numbers of this hunk cannot be read"))?;
         let Ranges { old: (_, mut old_left), new: (start, mut new_left) } = ranges;
         // `+9,0` means after line 9.
         let mut line = start + usize::from(new_left == 0);
@@ -152,7 +153,8 @@ impl Reader<'_> {
             self.at += 1;
         }
         // `-- ` is the signature below a mailed patch.
-        let is_more = |line: &str| line.starts_with(['+', '-', ' ']) && !line.starts_with("--- ") && line.trim_end() != "--";
+        let is_more =
+            |line: &str| line.starts_with(['+', '-', ' ']) && !line.starts_with("--- ") && line.trim_end() != "--";
         if self.peek().is_some_and(is_more) {
             return Err(self.error("this hunk is longer than its first line says"));
         }
@@ -246,7 +248,8 @@ fn without_prefix(old: &str, new: &str, git: &GitHeader) -> Option<String> {
 /// `diff --git X X`, as `git diff --no-prefix` writes it.
 fn is_same_name_twice(names: &str, name: &str) -> bool {
     if names.starts_with('"') {
-        let both: Vec<String> = names.split("\" \"").map(|one| unquoted(&format!("\"{}", one.trim_matches('"')))).collect();
+        let both: Vec<String> =
+            names.split("\" \"").map(|one| unquoted(&format!("\"{}", one.trim_matches('"')))).collect();
         return matches!(both.as_slice(), [one, other] if one == name && other == name);
     }
     names.trim_end() == format!("{name} {name}")
@@ -295,13 +298,21 @@ mod tests {
         is("diff --git b/S.tla b/S.tla\n--- b/S.tla\n+++ b/S.tla", "b/S.tla", "");
         is("--- S.tla\n+++ S.tla", "S.tla", "");
         is("--- /x/S.tla\n+++ /x/S.tla", "/x/S.tla", "");
-        is("diff --git a/b/S.tla b/b/S.tla\nnew file mode 100644\n--- /dev/null\n+++ b/b/S.tla", "b/b/S.tla", "b/S.tla");
+        is(
+            "diff --git a/b/S.tla b/b/S.tla\nnew file mode 100644\n--- /dev/null\n+++ b/b/S.tla",
+            "b/b/S.tla",
+            "b/S.tla",
+        );
         is("diff --git b/S.tla b/S.tla\nnew file mode 100644\n--- /dev/null\n+++ b/S.tla", "b/S.tla", "");
         let renamed = "diff --git a/x/Old.tla b/y/New.tla\nrename from x/Old.tla\nrename to y/New.tla\n";
         is(&format!("{renamed}--- a/x/Old.tla\n+++ b/y/New.tla"), "b/y/New.tla", "y/New.tla");
         let bare = "diff --git a/Old.tla b/New.tla\nrename from a/Old.tla\nrename to b/New.tla\n";
         is(&format!("{bare}--- a/Old.tla\n+++ b/New.tla"), "b/New.tla", "");
-        is("--- \"a/sp\\303\\251c \\\"1\\\"/S.tla\"\n+++ \"b/sp\\303\\251c \\\"1\\\"/S.tla\"", "b/spéc \"1\"/S.tla", "spéc \"1\"/S.tla");
+        is(
+            "--- \"a/sp\\303\\251c \\\"1\\\"/S.tla\"\n+++ \"b/sp\\303\\251c \\\"1\\\"/S.tla\"",
+            "b/spéc \"1\"/S.tla",
+            "spéc \"1\"/S.tla",
+        );
         is("--- a/my spec/S.tla\t\n+++ b/my spec/S.tla\t", "b/my spec/S.tla", "my spec/S.tla");
     }
 

@@ -262,7 +262,9 @@ fn details(entries: &[Entry]) -> Option<Section> {
             at,
             name: &entry.case,
             tone: soundness(evaluation).0,
-            score: evaluation.range().map_or_else(|| "no score".to_owned(), |score| format!("score {}", score.words(2))),
+            score: evaluation
+                .range()
+                .map_or_else(|| "no score".to_owned(), |score| format!("score {}", score.words(2))),
             criteria: evaluation.criteria().into_iter().map(criterion).collect(),
             size: size(evaluation),
             bugs,

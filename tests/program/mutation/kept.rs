@@ -57,7 +57,8 @@ fn a_tool_that_is_killed_leaves_one_mutant_for_the_next_run() {
         bench.write("armed", "");
         bench.set("JAVA_HOME", home.to_str().unwrap());
         bench.set("TLA_TOOLS_JAR", java::jar().to_str().unwrap());
-        let args = ["mutate", "L.tla", "--format", "json", "--checker", "tlc", "--operator", "drop-guard", "--jobs", "1"];
+        let args =
+            ["mutate", "L.tla", "--format", "json", "--checker", "tlc", "--operator", "drop-guard", "--jobs", "1"];
         let more = ["--operator", "swap-statements"];
         let run = || bench.run(&[&args[..], &more].concat()).expect(0);
         let first = object(&run());
@@ -105,7 +106,10 @@ fn deadlocks_alone_are_no_score() {
     let all = object(&bench.run(&[&args[..], &["--format", "json"]].concat()).expect(0));
     let summary = &all["summary"];
     assert!(summary["killed_only_by_deadlock"].as_u64().unwrap() > 0, "{summary:#}");
-    assert_eq!((&summary["killed_by_property"], &summary["noticed_nothing"]), (&0.into(), &serde_json::json!(["Nothing"])));
+    assert_eq!(
+        (&summary["killed_by_property"], &summary["noticed_nothing"]),
+        (&0.into(), &serde_json::json!(["Nothing"]))
+    );
     assert!(summary["score"].as_f64().unwrap_or(0.0) < 0.01, "{summary:#}");
     assert!(all["baseline"]["warnings"].to_string().contains("Nothing cannot be violated"), "{all:#}");
     bench.run(&[&args[..], &["--fail-under", "0.01"]].concat()).expect(1);
@@ -134,7 +138,10 @@ fn check_and_test_remark_on_a_property_that_does_not_depend_on_the_state() {
     ] {
         let module = LOCK.replace("Nothing == inside = inside", &format!("Nothing == {property}"));
         bench.write("L.tla", module.replace("EXTENDS Integers\n", "EXTENDS Integers\nCONSTANTS N, Off\n"));
-        bench.write("L.cfg", "SPECIFICATION Spec\nCONSTANTS N = 1 Off = TRUE\nINVARIANTS Nothing One\nCHECK_DEADLOCK FALSE\n");
+        bench.write(
+            "L.cfg",
+            "SPECIFICATION Spec\nCONSTANTS N = 1 Off = TRUE\nINVARIANTS Nothing One\nCHECK_DEADLOCK FALSE\n",
+        );
         let done = bench.run(&["check", "L.tla", "--checker", "embedded"]).expect(0);
         let told = done.stdout.clone() + &done.stderr;
         assert!(told.contains("Nothing cannot be violated"), "{property}: {told}");

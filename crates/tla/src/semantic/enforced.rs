@@ -77,7 +77,8 @@ fn collect_parts(term: &Rc<Term>, is_state: bool, parts: &mut Vec<Part>) {
                     if primed_variables(&inner).is_empty() {
                         collect_parts(&inner, true, parts);
                     } else {
-                        let action = disjuncts(&inner).into_iter().filter(|one| !conjuncts(one).iter().all(is_unchanged));
+                        let action =
+                            disjuncts(&inner).into_iter().filter(|one| !conjuncts(one).iter().all(is_unchanged));
                         let steps = [junction(OR, action), inner];
                         let is_step = |part: &Rc<Term>| !primed_variables(part).is_empty();
                         parts.extend(steps.iter().flat_map(conjuncts).filter(is_step).map(Part::Step));
@@ -96,7 +97,8 @@ fn collect_parts(term: &Rc<Term>, is_state: bool, parts: &mut Vec<Part>) {
 fn is_temporal(term: &Term) -> bool {
     let mut found = false;
     term.visit(&mut |part| {
-        found |= matches!(part, Term::Apply(name, _) if ["[]", "<>", "~>", "WF", "SF", "ENABLED"].contains(&name.as_str()));
+        found |=
+            matches!(part, Term::Apply(name, _) if ["[]", "<>", "~>", "WF", "SF", "ENABLED"].contains(&name.as_str()));
     });
     found
 }
@@ -443,7 +445,11 @@ mod tests {
         ] {
             let more = "Safe == Cardinality(holders) <= 1\nHolds(h) == Cardinality(h) <= 1";
             assert_eq!(named("", next, more, "INVARIANT OneHolder"), ["OneHolder"], "{next}");
-            assert_eq!(named("", next, &format!("{more}\nAlways == []OneHolder"), "PROPERTY Always"), ["Always"], "{next}");
+            assert_eq!(
+                named("", next, &format!("{more}\nAlways == []OneHolder"), "PROPERTY Always"),
+                ["Always"],
+                "{next}"
+            );
             assert_eq!(named("", next, more, "INVARIANT Below"), ["Below"], "a part of it: {next}");
         }
     }
@@ -459,7 +465,8 @@ mod tests {
             let more = "Fits(h) == Cardinality(h) <= 1";
             assert_eq!(named(acquire, "Steps", more, "INVARIANT OneHolder"), ["OneHolder"], "{acquire}");
         }
-        let inside = "IF Cardinality(holders \\cup {c}) <= 1 THEN holders' = holders \\cup {c} /\\ n' = n ELSE UNCHANGED vars";
+        let inside =
+            "IF Cardinality(holders \\cup {c}) <= 1 THEN holders' = holders \\cup {c} /\\ n' = n ELSE UNCHANGED vars";
         let next = format!("\\E c \\in Clients : ({inside}) \\/ Release(c)");
         assert_eq!(named("", &next, "", "INVARIANT OneHolder"), ["OneHolder"]);
     }

@@ -436,7 +436,8 @@ impl<'a> Expansion<'_, 'a> {
 /// A value of the configuration that is a truth value, a number, a model value or a set of such.
 fn constant_value(text: &str) -> Option<Rc<Term>> {
     let text = text.trim();
-    let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_word =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         let elements = inner.split(',').filter(|one| !inner.trim().is_empty() || !one.trim().is_empty());
         let mut elements = elements.map(constant_value).collect::<Option<Vec<_>>>()?;
