@@ -315,7 +315,6 @@ mod tests {
             rate: Some(Score::new(rate, None)),
             killed: names(killed),
             missed: names(missed),
-            undecided: names(undecided),
             ..Row::default()
         }
     }
