@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::eval_args::EvalArgs;
 use super::eval_suite::eval_suite;
-use super::evaluator::{Evaluator, case_failure, explain_low_score, specs_failure};
+use super::evaluator::{Evaluator, Threshold, case_failure, compare_with_threshold, specs_failure};
 use super::failure::Failure;
 use super::format::Format;
 use super::output_file::write_file;
@@ -57,7 +57,7 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
     let exit = exit_status(&evaluation, args.fail_under);
-    let too_low = args.fail_under.and_then(|least| explain_low_score(least, evaluation.score, "", ""));
+    let Threshold { too_low, .. } = compare_with_threshold(args.fail_under, evaluation.range());
     let entries = [Entry { case: case.name, outcome: Outcome::Evaluated(Box::new(evaluation)) }];
     let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries).with_errors("score", too_low).with_contradiction(evaluator.has_contradictions())
@@ -79,8 +79,10 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
 
 fn exit_status(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
-    let below = fail_under.is_some_and(|least| explain_low_score(least, evaluation.score, "", "").is_some());
+    let Threshold { too_low, is_open } = compare_with_threshold(fail_under, evaluation.range());
+    let below = too_low.is_some();
     match () {
+        () if tier1.passed() && is_open => Exit::Undecided,
         // No known bug was applicable, so there is no score; success would claim that there was one.
         () if tier1.passed() && !below && evaluation.inapplicable() => Exit::Undecided,
         () if tier1.passed() && !below => Exit::Ok,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::eval_args::EvalArgs;
-use super::evaluator::{Evaluator, case_failure, explain_low_score, job_count, specs_failure};
+use super::evaluator::{Evaluator, case_failure, compare_with_threshold, job_count, specs_failure};
 use super::failure::{Fails, Failure};
 use super::format::Format;
 use super::inspect_log::PreparedLog;
@@ -104,14 +104,15 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
             |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case) && !is_of_another_shard(row);
         compare(&before.into_iter().filter(is_evaluated).collect::<Vec<_>>(), &rows)
     });
-    let too_low = args.fail_under.and_then(|least| explain_low_score(least, mean(&rows), "", ""));
+    let threshold = compare_with_threshold(args.fail_under, mean(&rows));
     let is_contradicted = evaluator.has_contradictions();
     // Kept apart from the cases: tools are shared, so a contradiction belongs to no single case.
     let defect = if is_contradicted { Exit::Defect } else { Exit::Ok };
     let printed = args.format.print(&args.findings, || {
         report::eval_findings(&entries)
             .with_errors("worse", comparison.iter().flat_map(|comparison| comparison.regressions.clone()))
-            .with_errors("score", too_low.clone())
+            .with_errors("score", threshold.too_low.clone())
+            .with_warnings("undecided", comparison.iter().flat_map(|comparison| comparison.undecided.clone()))
             .with_contradiction(is_contradicted)
     })?;
     if !printed {
@@ -138,8 +139,13 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     if let Some(path) = &args.page.html {
         write_page(path, &report::eval_page(&entries, comparison.as_ref(), &dir.display().to_string()))?;
     }
-    let got_worse = comparison.is_some_and(|comparison| !comparison.regressions.is_empty());
-    let overall = if got_worse || too_low.is_some() { Exit::Negative } else { Exit::Ok };
+    let got_worse = comparison.as_ref().is_some_and(|comparison| !comparison.regressions.is_empty());
+    let is_open = threshold.is_open || comparison.is_some_and(|comparison| !comparison.undecided.is_empty());
+    let overall = match () {
+        () if got_worse || threshold.too_low.is_some() => Exit::Negative,
+        () if is_open => Exit::Undecided,
+        () => Exit::Ok,
+    };
     Ok(worst_exit([worst, overall, defect]))
 }
 
@@ -347,11 +353,13 @@ fn suite_json(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) 
     }
     json!({
         "schema": 2,
-        "score": mean(rows),
+        "score": mean(rows).map(|score| score.least),
+        "score_at_most": mean(rows).map(|score| score.most),
         "cases": evaluations(entries).collect::<Vec<_>>(),
         "skipped": skipped,
         "failed": failed,
         "regressions": comparison.map(|comparison| &comparison.regressions),
+        "undecided": comparison.map(|comparison| &comparison.undecided),
         "changes": comparison.map(|comparison| &comparison.changes),
     })
 }

@@ -12,7 +12,7 @@ use super::progress::{Display, format_progress, with_status};
 use super::tools::{Tools, create_quick_toolchain, create_toolchain, tool_failure, tool_limits};
 use crate::config::Settings;
 use crate::eval::{
-    Case, CaseError, CheckerSlots, Evaluation, EvaluationContext, JudgingProgress, Specs, SpecsError, evaluate,
+    Case, CaseError, CheckerSlots, Evaluation, EvaluationContext, JudgingProgress, Score, Specs, SpecsError, evaluate,
 };
 use crate::process::Cancel;
 use crate::report::counted;
@@ -144,6 +144,22 @@ pub(super) fn explain_low_score(least: f64, score: Option<f64>, counted: &str, n
         Some(score) => Some(format!("--fail-under: the score{counted} is {score:.4}, below {least}")),
         None => Some(format!("--fail-under: there is no score{no_score}")),
     }
+}
+
+/// What `--fail-under` says of a score.
+#[derive(Default)]
+pub(super) struct Threshold {
+    /// Why the score misses it, if it certainly does.
+    pub too_low: Option<String>,
+    /// Whether it depends on what was not decided.
+    pub is_open: bool,
+}
+
+pub(super) fn compare_with_threshold(least: Option<f64>, score: Option<Score>) -> Threshold {
+    let Some(least) = least else { return Threshold::default() };
+    let too_low = explain_low_score(least, score.map(|score| score.most), "", "");
+    let is_open = too_low.is_none() && score.is_some_and(|score| score.least < least);
+    Threshold { too_low, is_open }
 }
 
 pub(super) fn case_failure(error: &CaseError) -> Failure {

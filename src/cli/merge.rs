@@ -93,7 +93,7 @@ fn merge_tables(texts: Vec<(String, String)>) -> Result<Merged, Failure> {
     for (case, why) in &failed {
         print_message(&format!("{case} failed: {why}"));
     }
-    let score = mean(&rows).map_or_else(|| "no score".to_owned(), |score| format!("score {score:.4}"));
+    let score = mean(&rows).map_or_else(|| "no score".to_owned(), |score| format!("score {}", score.words(4)));
     let count = |cases: usize, what: &str| if cases == 0 { String::new() } else { format!(", {cases} {what}") };
     let (skipped, failed) = (count(skipped.len(), "skipped"), count(failed.len(), "failed"));
     let what = format!("{}, {score}{skipped}{failed}", counted(rows.len(), "case"));

@@ -67,6 +67,7 @@ mod format;
 mod formula;
 mod formulate;
 mod growing_log;
+mod in_diff;
 mod init;
 mod inspect_log;
 #[cfg(feature = "restate")]

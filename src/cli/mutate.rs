@@ -19,6 +19,7 @@ use super::environment::clock;
 use super::evaluator::explain_low_score;
 use super::failure::{Fails, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
+use super::in_diff::lines_in_diff;
 use super::outcome_text::CheckedFiles;
 use super::page::{PageArgs, write_page};
 use super::progress::format_progress;
@@ -26,27 +27,29 @@ use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
-use super::spec_files::{read_spec, read_spec_or_stdin};
+use super::spec_files::read_spec;
 use super::terminal::{
     is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
 };
 use super::tool_args::ToolArgs;
 use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
 use super::value_parsers::{parse_positive, parse_share};
-use crate::config::Settings;
+use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Shard, Subject, Summary,
-    changed_lines, limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, Judge, Judgement, LimitSource, Mutant, Operator, Outcome, Results, Selection, Shard,
+    Subject, Summary, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{
-    check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page, mutation_text,
-    stryker,
+    Findings, check_json, counted, judged_by, mutant_line, mutation_findings, mutation_json, mutation_page,
+    mutation_text, stryker,
 };
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
-use crate::toolchain::{Libraries, Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
+use crate::toolchain::{
+    EMBEDDED_VERSION, Libraries, Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules,
+};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct MutateArgs {
@@ -126,7 +129,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 
 /// How the score changed.
 fn describe_change(before: &Summary, now: &Summary) -> String {
-    let killed = |summary: &Summary| format!("{} of {} killed", summary.killed, summary.killed + summary.survived);
+    let killed = |summary: &Summary| {
+        let noticed = summary.killed_by_property;
+        format!("{noticed} of {} noticed by properties", noticed + summary.survived)
+    };
     match (killed(before), killed(now)) {
         (before, now) if before == now => "same score as before".to_owned(),
         (before, now) => format!("now {now} (before: {before})"),
@@ -152,16 +158,22 @@ async fn mutate_once(
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let all = mutants(&module, &cfg);
     let made = all.len();
-    let selected = selection(args, &file)?.select(all, &text);
+    let (selection, note) = selection(args)?;
+    let selected = selection.select(all, &text);
     let selection = identify_selection(&selected, &file);
     let chosen = args.shard.map_or_else(|| selected.clone(), |shard| shard.select(selected.clone()));
-    for line in missing_mutants_notes(&module, made, chosen.len()) {
+    for line in note.into_iter().chain(missing_mutants_notes(&module, made, chosen.len())) {
         print_message(&line);
     }
     // Before the tools are looked for: a list needs no checker.
     if args.list {
         list(args, &chosen, &file, &text);
         return Ok(Exit::Ok);
+    }
+    // Of a shard, the results are needed to merge them.
+    let is_untouched = args.in_diff.is_some() && selected.is_empty();
+    if is_untouched && args.shard.is_none() {
+        return print_nothing_to_do(args);
     }
     args.page.check(Some(&args.out))?;
     let began = Instant::now();
@@ -189,12 +201,7 @@ async fn mutate_once(
     let mut results = Results::open(&args.out).fails(Exit::Usage)?;
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
-    // Part of the key of each judgement: another version, checker or jar with Java code may judge differently.
-    let mut version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
-    for sha256 in limits.libraries.jar_checksums() {
-        version.push(' ');
-        version.push_str(sha256.as_str());
-    }
+    let version = identify_tools(&settings, &limits).fails(Exit::Usage)?;
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true };
     let limits = limits_per_mutant(&limits, deadline);
     let local = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
@@ -217,9 +224,10 @@ async fn mutate_once(
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     let summary = Summary::from_judgements(&judgements, &subject.cfg);
-    let too_low = args.fail_under.and_then(|least| explain_low_mutation_score(least, &summary));
+    let least = args.fail_under.filter(|_| !is_untouched);
+    let too_low = least.and_then(|least| explain_low_mutation_score(least, &summary));
     let is_printed = args.format.print(&args.findings, || {
-        mutation_findings(&args.spec.display().to_string(), &subject, &judgements)
+        mutation_findings(&args.spec.display().to_string(), &subject, &baseline, &judgements)
             .with_errors("score", too_low.clone())
             .with_contradiction(contradictions.has_any())
     })?;
@@ -302,11 +310,27 @@ fn explain_low_mutation_score(least: f64, summary: &Summary) -> Option<String> {
         0 => String::new(),
         undecided => format!(", counting its {undecided} undecided mutants as survived,"),
     };
-    let no_score = ": no mutant was killed, survived or undecided";
+    let no_score = ": no property notices a mutant, and none survived or is undecided";
     explain_low_score(least, summary.score_at_least, &counted, no_score)
 }
 
-fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
+/// The result if a diff changes no line with a mutant. The specification is not checked.
+fn print_nothing_to_do(args: &MutateArgs) -> Result<Exit, Failure> {
+    let reason = "the diff changes no line that has a mutant";
+    let is_printed = args.format.print(&args.findings, || Findings {
+        command: "tlaforge mutate".to_owned(),
+        summary: format!("nothing to do: {reason}"),
+        list: Vec::new(),
+    })?;
+    if !is_printed && args.format.plain() == Format::Json {
+        let summary = Summary::default();
+        print_json_line(&json!({"schema": 2, "baseline": null, "reason": reason, "summary": summary, "mutants": []}));
+    }
+    Ok(Exit::Ok)
+}
+
+/// What selects the mutants, and a remark about a diff that does not name the specification.
+fn selection(args: &MutateArgs) -> Result<(Selection, Option<String>), Failure> {
     let mut operators = Vec::new();
     for id in &args.operator {
         operators.push(Operator::from_id(id).ok_or_else(|| {
@@ -314,21 +338,35 @@ fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
             Failure::usage(format!("unknown mutation operator {id:?}")).hint(format!("one of: {}", known.join(", ")))
         })?);
     }
-    let lines = match &args.in_diff {
-        Some(path) => Some(changed_lines(&read_spec_or_stdin(path)?, file).ok_or_else(|| {
-            Failure::usage(format!("{} changes no file named {file}", path.display()))
-                .hint("give a unified diff, such as the output of `git diff`")
-        })?),
-        None => None,
-    };
+    let diff = args.in_diff.as_ref().map(|path| lines_in_diff(path, &args.spec)).transpose()?;
+    let (lines, note) = diff.map_or((None, None), |diff| (Some(diff.lines), diff.note));
     let seed = args.seed.unwrap_or(0);
-    Ok(Selection { operators, lines, sample: args.sample.map(NonZeroUsize::get), seed })
+    Ok((Selection { operators, lines, sample: args.sample.map(NonZeroUsize::get), seed }, note))
 }
 
 /// What `merge` compares of the selected mutants, before a shard is taken of them.
 fn identify_selection(selected: &[Mutant], file: &str) -> Value {
     let names: String = selected.iter().map(|mutant| mutant.name(file) + "\n").collect();
     json!({"mutants": selected.len(), "sha256": Sha::digest(names)})
+}
+
+/// The part of the key of each judgement that stands for the tools, and for all settings that can change what they decide. A
+/// time limit is none of them: it can only leave a mutant undecided.
+fn identify_tools(settings: &Settings, limits: &Limits) -> std::io::Result<String> {
+    let java = match settings.checker {
+        CheckerChoice::Embedded => None,
+        _ => discover_java_tools(settings).ok().map(|java| java.checksum()).transpose()?,
+    };
+    let parts = json!({
+        "tlaforge": env!("CARGO_PKG_VERSION"),
+        "embedded": EMBEDDED_VERSION,
+        "checker": settings.checker,
+        "java": java,
+        "libraries": limits.libraries.jar_checksums().collect::<Vec<_>>(),
+        "allowed_modules": limits.allowed_modules,
+        "heap_mib": limits.heap_mib,
+    });
+    Ok(parts.to_string())
 }
 
 /// What `merge` compares of the files that the mutants are made from.
@@ -419,11 +457,10 @@ async fn judge_mutants(
     args: &MutateArgs,
 ) -> Result<Vec<Judgement>, Failure> {
     let bar = progress_bar(chosen.len());
-    // A mutant that timed out is judged again only if --timeout now gives it more time, not if the baseline got slower.
-    let is_stale = |old: &Judgement| args.timeout.is_some() && old.would_get_more_time(limits.check);
+    let source = if args.timeout.is_some() { LimitSource::Given } else { LimitSource::Measured };
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
-        all.push(results.known(&judge.key(mutant)).filter(|old| !is_stale(old)).cloned());
+        all.push(results.known(&judge.key(mutant)).filter(|old| old.is_reusable(limits.check, source)).cloned());
     }
     let known = all.iter().flatten().count();
     if known > 0 {

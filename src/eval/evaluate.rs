@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::case::Case;
+use super::expected_violation::{check_expected_violation, expected_violation};
 use super::known_bugs::{JudgingProgress, KnownBugJudge, ProgressReport, all_missed};
 use super::outcome::{Evaluation, KnownBugResult, Tools};
 use super::slots::CheckerSlots;
@@ -51,7 +52,14 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
         }
         None => all_missed(case, "the generated module is rejected, so no property can be carried over"),
     };
+    let mut checked = checked;
+    if let Some(expected) = expected_violation(specs, case, &checked.tier1) {
+        let check = check_expected_violation(expected, specs, case, &checked, &tier3, context.tools, &cx);
+        let criterion = context.slots.occupy(check).await?;
+        checked.replace_invariants(criterion);
+    }
     let (tier1, tier2) = (checked.tier1, checked.tier2);
+    let score = Evaluation::score_of(&tier1, &tier2, &tier3);
     let mut remarks = case.remarks();
     remarks.extend(tier3.known_bugs.iter().filter_map(KnownBugResult::unbounded_remark));
     if tier3.inapplicable {
@@ -60,7 +68,8 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
     Ok(Evaluation {
         schema: 3,
         case: case.name.clone(),
-        score: Evaluation::score_of(&tier1, &tier2, tier3.rate),
+        score: score.map(|score| score.least),
+        score_at_most: score.map(|score| score.most),
         tier1,
         tier2,
         tier3,

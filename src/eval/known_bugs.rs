@@ -314,13 +314,17 @@ fn tier(
     }
     // Then the specification is probably about something else, and a rate of 0 would say that its properties are bad.
     let inapplicable = total > 0 && known_bugs.iter().all(|bug| bug.outcome == BugOutcome::NotApplicable);
+    let undecided = known_bugs.iter().filter(|bug| bug.outcome == BugOutcome::Inconclusive).count();
+    let rate_at_most = rate(detected + undecided, total).filter(|_| !inapplicable);
     let rate = rate(detected, total).filter(|_| !inapplicable);
     Tier3 {
         detected,
         detected_by_types_only,
         total,
         inapplicable,
+        undecided,
         rate,
+        rate_at_most,
         judged_by,
         known_bugs,
         wrong_properties,
@@ -350,5 +354,6 @@ pub(super) fn all_missed(case: &Case, why: &str) -> Tier3 {
         remark: Some(why.to_owned()),
     };
     let tier = tier(case.bugs.iter().map(missed).collect(), Vec::new(), Vec::new(), Vec::new());
-    Tier3 { inapplicable: false, rate: rate(0, tier.total), ..tier }
+    let rate = rate(0, tier.total);
+    Tier3 { inapplicable: false, rate, rate_at_most: rate, ..tier }
 }

@@ -3,8 +3,10 @@
 mod carry;
 mod case;
 mod evaluate;
+mod expected_violation;
 mod known_bugs;
 mod outcome;
+mod score;
 mod shard;
 mod slots;
 mod specs;
@@ -22,6 +24,7 @@ pub use outcome::{
     BugOutcome, Criterion, Evaluation, KnownBugResult, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3,
     TimedOut, Tools, Undecided, WEIGHTS, WrongProperty,
 };
+pub use score::Score;
 pub use shard::{MergedSuite, SuiteShard, digest_case, merge_results};
 pub use slots::CheckerSlots;
 pub use specs::{ModelAnswers, RunInfo, Specs, SpecsError};

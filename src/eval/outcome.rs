@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::score::Score;
 use super::specs::ModelAnswers;
 use crate::tla::Checker;
 
@@ -215,8 +216,12 @@ pub struct Tier3 {
     pub total: usize,
     /// Whether there are known bugs, but no property could be carried over to any of them.
     pub inapplicable: bool,
+    /// Number of known bugs that are not decided.
+    pub undecided: usize,
     /// The detection rate, `detected / total`; absent without known bugs or if `inapplicable`.
     pub rate: Option<f64>,
+    /// The rate if all undecided bugs were detected.
+    pub rate_at_most: Option<f64>,
     /// Number of known bugs that each checker judged.
     pub judged_by: BTreeMap<Checker, usize>,
     pub known_bugs: Vec<KnownBugResult>,
@@ -253,8 +258,11 @@ pub struct Evaluation {
     /// Version of this format.
     pub schema: u32,
     pub case: String,
-    /// From 0 to 1; absent without a detection rate, unless the specification is vacuous.
+    /// From 0 to 1; absent without a detection rate, unless the specification is vacuous. What was not decided counts as
+    /// missed.
     pub score: Option<f64>,
+    /// The score if everything that was not decided were found; the same as `score` if all was decided.
+    pub score_at_most: Option<f64>,
     pub tier1: Tier1,
     pub tier2: Tier2,
     pub tier3: Tier3,
@@ -276,6 +284,11 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The score as a range.
+    pub fn range(&self) -> Option<Score> {
+        self.score.map(|least| Score::new(least, self.score_at_most))
+    }
+
     /// Whether there is no score because no property could be carried over to any known bug.
     pub fn inapplicable(&self) -> bool {
         self.score.is_none() && self.tier3.inapplicable
@@ -296,6 +309,11 @@ impl Evaluation {
             () if !bugs.is_empty() && bugs.iter().all(|bug| bug.outcome == BugOutcome::Inconclusive) => {
                 Some("no known bug could be judged".to_owned())
             }
+            () if self.range().is_some_and(|range| !range.is_decided()) => {
+                let open =
+                    bugs.iter().filter(|bug| bug.outcome == BugOutcome::Inconclusive).map(|bug| bug.file.as_str());
+                Some(format!("not decided: {}", open.collect::<Vec<_>>().join(", ")))
+            }
             () => None,
         }
     }
@@ -314,13 +332,20 @@ impl Evaluation {
     }
 
     /// The weighted score: 0 if the specification is vacuous, `None` without a detection rate.
-    pub fn score_of(tier1: &Tier1, tier2: &Tier2, rate: Option<f64>) -> Option<f64> {
+    pub(super) fn score_of(tier1: &Tier1, tier2: &Tier2, tier3: &Tier3) -> Option<Score> {
         if !tier1.vacuous.is_empty() {
-            return Some(0.0);
+            return Some(Score::new(0.0, None));
         }
-        let passed = f64::from(u8::from(tier1.passed()));
         let [first, second, third] = WEIGHTS;
         // The second tier counts only if the first one passed: a wrong specification can be small.
-        rate.map(|rate| first * passed + second * passed * tier2.efficiency + third * rate)
+        let weigh = |passed: bool, efficiency: f64, rate: f64| {
+            third * rate + if passed { first + second * efficiency } else { 0.0 }
+        };
+        // The number of states of an unfinished check is not known, so it counts with the best one.
+        let best = if tier1.undecided() { 1.0 } else { tier2.efficiency };
+        let passes_at_most = tier1.passed() || tier1.undecided();
+        let rate_at_most = tier3.rate_at_most.or(tier3.rate)?;
+        let least = weigh(tier1.passed(), tier2.efficiency, tier3.rate?);
+        Some(Score::new(least, Some(weigh(passes_at_most, best, rate_at_most))))
     }
 }

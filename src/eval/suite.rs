@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::outcome::{BugOutcome, Evaluation};
+use super::score::Score;
 
 /// The columns of `results.csv`, in order.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "case",
     "outcome",
     "score",
@@ -24,21 +25,24 @@ const COLUMNS: [&str; 18] = [
     "missed",
     "wrong",
     "not_applicable",
+    LAST_COLUMN,
 ];
+
+/// It is left out if it is empty in every row, as in a table of version 0.2.
+const LAST_COLUMN: &str = "undecided";
 
 /// The first line of the results of a shard begins with this. A table of a whole suite has no such line.
 pub(super) const SHARD_MARK: &str = "# shard ";
-
-/// Smaller changes of a score are rounding.
-const MIN_CHANGE: f64 = 0.0005;
 
 /// One case in a table of results.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     pub case: String,
     pub outcome: String,
-    pub score: Option<f64>,
+    pub score: Option<Score>,
     pub passed: bool,
+    /// Whether the first tier is not decided.
+    pub tier1_undecided: bool,
     pub vacuous: bool,
     /// Score of the second tier, from 0 to 1.
     pub efficiency: f64,
@@ -48,11 +52,13 @@ pub struct Row {
     pub invariants: usize,
     pub properties: usize,
     pub revisions: Option<usize>,
-    /// Detection rate of known bugs, from 0 to 1.
-    pub rate: Option<f64>,
+    /// Detection rate of known bugs.
+    pub rate: Option<Score>,
     pub killed: BTreeSet<String>,
     /// Known bugs that were not detected.
     pub missed: BTreeSet<String>,
+    /// Known bugs of which it is not decided, for example because of a time limit.
+    pub undecided: BTreeSet<String>,
     /// Properties that a reference violates.
     pub wrong: BTreeSet<String>,
     /// Properties that could not be carried over to every target.
@@ -62,15 +68,16 @@ pub struct Row {
 impl Row {
     pub fn summarize(evaluation: &Evaluation) -> Self {
         let Evaluation { tier1, tier2, tier3, .. } = evaluation;
-        let bugs = |killed: bool| {
-            let of = tier3.known_bugs.iter().filter(|mutant| (mutant.outcome == BugOutcome::Killed) == killed);
+        let bugs = |outcomes: &[BugOutcome]| {
+            let of = tier3.known_bugs.iter().filter(|mutant| outcomes.contains(&mutant.outcome));
             of.map(|mutant| bug_name(&mutant.file)).collect()
         };
         Self {
             case: evaluation.case.clone(),
             outcome: evaluation.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default(),
-            score: evaluation.score,
+            score: evaluation.range(),
             passed: tier1.passed(),
+            tier1_undecided: tier1.undecided(),
             vacuous: !tier1.vacuous.is_empty(),
             efficiency: tier2.efficiency,
             distinct: tier2.distinct_states.filter(|_| tier2.complete),
@@ -78,16 +85,17 @@ impl Row {
             invariants: tier2.invariants,
             properties: tier2.properties,
             revisions: tier2.revisions,
-            rate: tier3.rate,
-            killed: bugs(true),
-            missed: bugs(false),
+            rate: tier3.rate.map(|rate| Score::new(rate, tier3.rate_at_most)),
+            killed: bugs(&[BugOutcome::Killed]),
+            missed: bugs(&[BugOutcome::Survived, BugOutcome::NotApplicable]),
+            undecided: bugs(&[BugOutcome::Inconclusive]),
             wrong: tier3.wrong_properties.iter().map(|wrong| wrong.property.clone()).collect(),
             not_applicable: tier3.not_applicable.iter().map(|lacks| lacks.property.clone()).collect(),
         }
     }
 
     fn fields(&self) -> [String; COLUMNS.len()] {
-        let number = |n: Option<f64>| n.map(|n| format!("{n:.3}")).unwrap_or_default();
+        let number = |n: Option<Score>| n.map(|n| n.words(3)).unwrap_or_default();
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let yes = |is: bool, words: &str, otherwise: &str| if is { words } else { otherwise }.to_owned();
         let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -95,21 +103,22 @@ impl Row {
             self.case.clone(),
             self.outcome.clone(),
             number(self.score),
-            yes(self.passed, "passed", "failed"),
+            if self.tier1_undecided { "undecided".to_owned() } else { yes(self.passed, "passed", "failed") },
             yes(self.vacuous, "vacuous", ""),
-            number(Some(self.efficiency)),
+            number(Some(Score::new(self.efficiency, None))),
             count(self.distinct),
             count(self.depth),
             self.invariants.to_string(),
             self.properties.to_string(),
             self.revisions.map(|n| n.to_string()).unwrap_or_default(),
             self.killed.len().to_string(),
-            (self.killed.len() + self.missed.len()).to_string(),
+            (self.killed.len() + self.missed.len() + self.undecided.len()).to_string(),
             number(self.rate),
             list(&self.killed),
             list(&self.missed),
             list(&self.wrong),
             list(&self.not_applicable),
+            list(&self.undecided),
         ]
     }
 
@@ -120,9 +129,13 @@ impl Row {
         else {
             return None;
         };
-        let [_, _, rate, killed, missed, wrong, not_applicable] = fields.get(11..)? else { return None };
-        let maybe = |text: &str| (!text.is_empty()).then(|| text.parse().ok());
-        let number = |text: &str| maybe(text).map_or(Some(None), |n: Option<f64>| n.map(Some));
+        let [_, _, rate, killed, missed, wrong, not_applicable, more @ ..] = fields.get(11..)? else { return None };
+        let undecided = match more {
+            [] => "",
+            [undecided] => undecided,
+            _ => return None,
+        };
+        let number = |text: &str| if text.is_empty() { Some(None) } else { Score::parse(text).map(Some) };
         let count = |text: &str| if text.is_empty() { Some(None) } else { text.parse::<u64>().ok().map(Some) };
         let names = |text: &str| text.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();
         Some(Self {
@@ -130,6 +143,7 @@ impl Row {
             outcome: outcome.clone(),
             score: number(score)?,
             passed: tier1 == "passed",
+            tier1_undecided: tier1 == "undecided",
             vacuous: vacuous == "vacuous",
             efficiency: tier2.parse().ok()?,
             distinct: count(distinct)?,
@@ -140,6 +154,7 @@ impl Row {
             rate: number(rate)?,
             killed: names(killed),
             missed: names(missed),
+            undecided: names(undecided),
             wrong: names(wrong),
             not_applicable: names(not_applicable),
         })
@@ -156,9 +171,10 @@ fn bug_name(file: &str) -> String {
 pub fn results(rows: &[Row]) -> String {
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by(|a, b| a.case.cmp(&b.case));
-    let mut text = COLUMNS.join(",") + "\n";
+    let columns = if rows.iter().all(|row| row.undecided.is_empty()) { COLUMNS.len() - 1 } else { COLUMNS.len() };
+    let mut text = COLUMNS[..columns].join(",") + "\n";
     for row in sorted {
-        text += &(row.fields().map(|field| csv_quoted(&field)).join(",") + "\n");
+        text += &(row.fields()[..columns].iter().map(|field| csv_quoted(field)).collect::<Vec<_>>().join(",") + "\n");
     }
     text
 }
@@ -169,8 +185,9 @@ pub fn results(rows: &[Row]) -> String {
 /// The invalid line.
 pub fn read_results(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = (1..).zip(text.lines()).skip_while(|(at, line)| *at == 1 && line.starts_with(SHARD_MARK));
-    if lines.next().map(|(_, line)| line) != Some(&COLUMNS.join(",")) {
-        return Err(format!("its first line must be: {}", COLUMNS.join(",")));
+    let (all, without_last) = (COLUMNS.join(","), COLUMNS[..COLUMNS.len() - 1].join(","));
+    if !lines.next().is_some_and(|(_, line)| line == all || line == without_last) {
+        return Err(format!("its first line must be: {without_last}"));
     }
     let rows = lines.filter(|(_, line)| !line.trim().is_empty());
     rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {at} is not a row of results"))).collect()
@@ -204,6 +221,8 @@ fn split_csv(line: &str) -> Vec<String> {
 pub struct Comparison {
     /// Lines for a reader; any of them makes the comparison fail.
     pub regressions: Vec<String>,
+    /// What was decided before and is not decided now, for example because of a time limit: nobody knows whether it got worse.
+    pub undecided: Vec<String>,
     /// Other changes.
     pub changes: Vec<String>,
 }
@@ -224,48 +243,57 @@ pub fn compare(before: &[Row], now: &[Row]) -> Comparison {
 
 fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
     let case = &new.case;
-    let number = |n: Option<f64>| n.map_or_else(|| "none".to_owned(), |n| format!("{n:.3}"));
-    let mut drops = Vec::new();
-    let mut changes = Vec::new();
+    let number = |n: Option<Score>| n.map_or_else(|| "none".to_owned(), |n| n.words(3));
+    let (mut drops, mut undecided, mut changes) = (Vec::new(), Vec::new(), Vec::new());
     for (what, was, is) in [("score", old.score, new.score), ("detection rate", old.rate, new.rate)] {
         let line = format!("{case}: the {what} was {} and is {}", number(was), number(is));
         match (was, is) {
-            (Some(was), Some(is)) if (was - is).abs() < MIN_CHANGE => {}
+            (Some(was), Some(is)) if was.is_same(is) => {}
             (None, None) => {}
-            (Some(was), Some(is)) if is > was => changes.push(line),
+            (Some(was), Some(is)) if is.least >= was.least && is.most >= was.most => changes.push(line),
+            (Some(was), Some(is)) if !is.is_below(was) => undecided.push(line),
             (None, Some(_)) => changes.push(line),
             // Lower, or no longer there.
             _ => drops.push(line),
         }
     }
-    if old.passed && !new.passed {
+    if old.passed && new.tier1_undecided {
+        undecided.push(format!("{case}: the first tier is not decided"));
+    } else if old.passed && !new.passed {
         drops.push(format!("{case}: the first tier no longer passes"));
     } else if new.passed && !old.passed {
         changes.push(format!("{case}: the first tier passes now"));
     }
-    let lost = old.killed.difference(&new.killed).map(|bug| format!("{case}: {bug} is no longer detected"));
-    drops.extend(lost);
+    for bug in old.killed.difference(&new.killed) {
+        if new.undecided.contains(bug) {
+            undecided.push(format!("{case}: whether {bug} is detected is not decided"));
+        } else {
+            drops.push(format!("{case}: {bug} is no longer detected"));
+        }
+    }
     let found = new.killed.difference(&old.killed).map(|bug| format!("{case}: {bug} is detected now"));
     changes.extend(found);
     let wrong = new.wrong.difference(&old.wrong).map(|name| format!("{case}: {name} is violated by the reference"));
     drops.extend(wrong);
     // The other columns are neither better nor worse, for example the number of states.
-    if drops.is_empty() && changes.is_empty() && old.fields() != new.fields() {
+    if drops.is_empty() && undecided.is_empty() && changes.is_empty() && old.fields() != new.fields() {
         let pairs = COLUMNS.iter().zip(old.fields().into_iter().zip(new.fields()));
         let differ = pairs.filter(|(_, (was, is))| was != is);
         let differ = differ.map(|(column, (was, is))| format!("{column} was \"{was}\" and is \"{is}\""));
         changes.push(format!("{case}: {}", differ.collect::<Vec<_>>().join(", ")));
     }
     comparison.regressions.extend(drops);
+    comparison.undecided.extend(undecided);
     comparison.changes.extend(changes);
 }
 
 /// The suite's score: the mean over the cases that have one.
-pub fn mean(rows: &[Row]) -> Option<f64> {
-    let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
+pub fn mean(rows: &[Row]) -> Option<Score> {
+    let scores: Vec<Score> = rows.iter().filter_map(|row| row.score).collect();
     #[expect(clippy::cast_precision_loss, reason = "a handful of cases")]
     let count = scores.len() as f64;
-    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
+    let mean = |end: fn(&Score) -> f64| scores.iter().map(end).sum::<f64>() / count;
+    (!scores.is_empty()).then(|| Score::new(mean(|score| score.least), Some(mean(|score| score.most))))
 }
 
 #[cfg(test)]
@@ -280,11 +308,11 @@ mod tests {
         Row {
             case: case.to_owned(),
             outcome: "approved".to_owned(),
-            score: Some(score),
+            score: Some(Score::new(score, None)),
             passed: true,
             efficiency: 1.0,
             distinct: Some(7),
-            rate: Some(rate),
+            rate: Some(Score::new(rate, None)),
             killed: names(killed),
             missed: names(missed),
             ..Row::default()
@@ -327,9 +355,40 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_decided_is_a_range_and_no_regression() {
+        let before = [row("a", 1.0, &["x", "y"], &[])];
+        let mut now = before.clone();
+        now[0].killed.remove("y");
+        now[0].undecided.insert("y".to_owned());
+        (now[0].score, now[0].rate) = (Some(Score::new(0.8, Some(1.0))), Some(Score::new(0.5, Some(1.0))));
+        let text = results(&now);
+        assert!(text.contains("a,approved,0.800 to 1.000,passed,"), "{text}");
+        assert_eq!(read_results(&text).unwrap(), now);
+        let compared = compare(&before, &now);
+        assert_eq!((compared.regressions.len(), compared.changes.len()), (0, 0), "{compared:?}");
+        let told = compared.undecided.join("\n");
+        assert!(
+            told.contains("the score was 1.000 and is 0.800 to 1.000") && told.contains("whether y is detected"),
+            "{told}"
+        );
+        // Decided again, it is a change; and below the whole range, a regression.
+        assert_eq!(compare(&now, &before).undecided, [""; 0]);
+        let lower = [row("a", 0.6, &["x"], &["y"])];
+        assert_eq!(compare(&now, &lower).regressions.len(), 1, "{:?}", compare(&now, &lower));
+        assert_eq!(compare(&lower, &now).regressions, [""; 0]);
+        let mut slow = before.clone();
+        (slow[0].passed, slow[0].tier1_undecided, slow[0].score) = (false, true, Some(Score::new(0.4, Some(1.0))));
+        assert_eq!(compare(&before, &slow).regressions, [""; 0]);
+        assert_eq!(compare(&before, &slow).undecided.len(), 2);
+    }
+
+    #[test]
     fn the_score_of_a_suite_is_the_mean_of_the_scored_cases() {
         let unscored = Row { score: None, ..row("c", 0.0, &["x"], &[]) };
-        assert_eq!(mean(&[row("a", 1.0, &["x"], &[]), row("b", 0.5, &["x"], &[]), unscored]), Some(0.75));
+        assert_eq!(
+            mean(&[row("a", 1.0, &["x"], &[]), row("b", 0.5, &["x"], &[]), unscored]),
+            Some(Score::new(0.75, None))
+        );
         assert_eq!(mean(&[]), None);
     }
 }

@@ -22,6 +22,18 @@ pub(super) struct SpecificationResult {
     pub(super) second: Option<Checker>,
     /// The translated module and its configuration, if both can be parsed.
     pub(super) parsed: Option<(Module, Cfg)>,
+    /// The properties that the check found violated.
+    pub(super) violated: Vec<String>,
+}
+
+impl SpecificationResult {
+    /// Decides the last criterion of the first tier anew.
+    pub(super) fn replace_invariants(&mut self, criterion: Criterion) {
+        self.tier1.invariants = criterion;
+        if !self.tier1.passed() {
+            self.tier2.efficiency = 0.0;
+        }
+    }
 }
 
 /// Runs the tools on the specification.
@@ -81,7 +93,8 @@ pub(super) async fn check_specification(
     let (version, second) =
         (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
     let verdict = verdict_with_bounds(outcome);
-    Ok(SpecificationResult { tier1, tier2, verdict, version, second, parsed: read })
+    let violated = outcome.violated_names().map(str::to_owned).collect();
+    Ok(SpecificationResult { tier1, tier2, verdict, version, second, parsed: read, violated })
 }
 
 fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
@@ -188,7 +201,7 @@ fn is_repaired(specs: &Specs) -> bool {
 }
 
 /// Whether the case has a flawed protocol and the run, if there is one, found a flaw.
-fn is_expected_flaw(specs: &Specs, case: &Case) -> bool {
+pub(super) fn is_expected_flaw(specs: &Specs, case: &Case) -> bool {
     let found = specs.run.as_ref().is_none_or(|run| run.outcome == Some(Outcome::FlawFound));
     case.checklist.expects_flaw() && found
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::larger_bounds::{compare_larger_constants, write_larger_bounds};
 use super::mutants_text::mutants_facts;
-use super::review_facts::ReviewSubject;
+use super::review_facts::{ENFORCED, ReviewSubject};
 use super::workspace::diagnostics_text;
 use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, Question};
 use crate::prompt::{Account, Assumption, Document, NormativeSentence, OpenPoint, quote};
@@ -83,6 +83,7 @@ impl ReviewSubject<'_> {
              them removed)\n\n",
         );
         write_list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
+        self.write_enforced_properties(&mut text);
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
@@ -110,6 +111,21 @@ impl ReviewSubject<'_> {
         });
         write_list(&mut text, open);
         text
+    }
+
+    /// Writes the properties that the specification itself enforces, if there are any.
+    fn write_enforced_properties(&self, text: &mut String) {
+        let enforced = self.enforced_properties();
+        if enforced.is_empty() {
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "\n## Properties that the specification itself enforces\n\nThe specification forbids what the property forbids, so \
+             that the check shows nothing about the protocol. Accept one, as `{ENFORCED} NAME` above, only if the documents \
+             demand this very check as a step of the protocol; otherwise it has to be removed from the specification.\n"
+        );
+        write_list(text, enforced.into_iter().map(|(name, how)| format!("`{name}`: {how}")));
     }
 
     /// Writes the normative sentences that no requirement or assumption cites; the others are quoted there.

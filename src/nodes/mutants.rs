@@ -14,8 +14,8 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NodeError, NoticedIn, Product, RunEvent, RunView, StopReason,
-    file, why_not_judged,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView,
+    StopReason, file, why_not_judged,
 };
 use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
@@ -183,15 +183,17 @@ async fn judge(
     let (judge, cx) = (&judge, &cx);
     let one = |(place, wanted): (usize, SampledMutant)| async move {
         let mutant = match wanted {
-            SampledMutant::Known(known) => return (place, Ok(known)),
+            SampledMutant::Known(known) => return (place, Ok(Sampled::Judged(known))),
             SampledMutant::Judge(mutant) => mutant,
         };
         if timing.is_some_and(|timing| timing.timed_out.contains(&mutant.name(FILE))) {
-            return (place, Ok(timed_out(judge.subject, &mutant)));
+            return (place, Ok(Sampled::Judged(timed_out(judge.subject, &mutant))));
         }
         (place, judge_mutant(judge, &mutant, cx).await)
     };
-    let mut unjudged: BTreeMap<usize, String> = wanted.iter().map(SampledMutant::name).enumerate().collect();
+    // By place: the name, and the reason.
+    let late = |mutant: &SampledMutant| (mutant.name(), NOT_IN_TIME.to_owned());
+    let mut unjudged: BTreeMap<usize, (String, String)> = wanted.iter().map(late).enumerate().collect();
     // In random order, so that a time limit does not always leave out the end of the module.
     let mut wanted: Vec<(usize, SampledMutant)> = wanted.into_iter().enumerate().collect();
     fastrand::Rng::with_seed(SEED).shuffle(&mut wanted);
@@ -209,17 +211,30 @@ async fn judge(
         };
         let Some((place, judged)) = next else { break };
         match judged {
-            Ok(judged) => {
+            Ok(Sampled::Judged(judged)) => {
                 found.insert(place, judged);
                 unjudged.remove(&place);
             }
-            Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
-            // A tool that fails on a mutant shows nothing about it.
-            Err(_) => {}
+            // A tool that fails shows nothing about the mutant, and not even that it cannot be decided.
+            Ok(Sampled::ToolFailed(why)) => {
+                if let Some((_, reason)) = unjudged.get_mut(&place) {
+                    *reason = why;
+                }
+            }
+            Err(error) => return Err(halt_for_tool(&error).into()),
         }
     }
-    let (mutants, unjudged) = (found.into_values().collect(), unjudged.into_values().collect::<Vec<_>>());
-    Ok(Judged { generated: made, seed: SEED, mutants, unjudged_count: unjudged.len(), unjudged, ..Judged::default() })
+    let mutants = found.into_values().collect();
+    let names: Vec<String> = unjudged.values().map(|(name, _)| name.clone()).collect();
+    Ok(Judged {
+        generated: made,
+        seed: SEED,
+        mutants,
+        unjudged_count: names.len(),
+        unjudged: names,
+        unjudged_reasons: unjudged.into_values().collect(),
+        ..Judged::default()
+    })
 }
 
 impl SampledMutant {
@@ -244,8 +259,18 @@ fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
     before.mutants.iter().map(wanted).collect()
 }
 
-async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<JudgedMutant, ToolError> {
+/// What became of a mutant of the sample.
+enum Sampled {
+    Judged(JudgedMutant),
+    /// A tool failed for a reason outside of the mutant.
+    ToolFailed(String),
+}
+
+async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Sampled, ToolError> {
     let judged = judge.judge(mutant, cx).await?;
+    if judged.is_transient && judged.outcome == Outcome::Inconclusive {
+        return Ok(Sampled::ToolFailed(judged.reason.unwrap_or_default()));
+    }
     let module = &judge.subject.module;
     let is_used = |variable: &str| match judged.killed_by.as_slice() {
         [property] if module.definition(property).is_some() => {
@@ -255,14 +280,14 @@ async fn judge_mutant(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) 
         _ => true,
     };
     let noticed_in = judged.trace.as_ref().and_then(|trace| noticed_in(trace, is_used));
-    Ok(JudgedMutant {
+    Ok(Sampled::Judged(JudgedMutant {
         outcome: judged.outcome,
         killed_by: judged.killed_by,
         noticed_in,
         lost_witnesses: judged.lost_witnesses,
         reason: judged.reason.filter(|_| matches!(judged.outcome, Outcome::Inconclusive | Outcome::Timeout)),
         ..timed_out(judge.subject, mutant)
-    })
+    }))
 }
 
 /// The last state of a counterexample: the values of the variables that the property mentions.

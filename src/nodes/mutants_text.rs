@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening, Tally};
+use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening, Tally, unjudged_words};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -57,6 +57,7 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
         skipped_reason: unfit,
         generated: made,
         unjudged_count: late,
+        unjudged_reasons,
         before,
         after,
         rounds,
@@ -69,8 +70,8 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
         return text;
     }
     let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", tally_words(*after));
-    if *late > 0 {
-        let _ = writeln!(text, "- of the sample, {late} were not judged in time");
+    if let Some(words) = unjudged_words(*late, unjudged_reasons) {
+        let _ = writeln!(text, "- of the sample, {words}");
     }
     if !rounds.is_empty() {
         let _ = writeln!(text, "- before stronger properties were asked for: {}", tally_words(*before));

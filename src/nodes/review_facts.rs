@@ -1,7 +1,7 @@
 //! Collects the facts about the specification under review from the tools and the journal. The guards decide on these
 //! facts. The reviewer reads them, and can add only the names of items that a review may accept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::journal::Sha;
@@ -10,10 +10,13 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, WitnessState,
 };
 use crate::prompt::{Assumption, AssumptionKind, marked_changes, out_of_scope_lines};
-use crate::tla::semantic::{impure_operators, redefined_operators};
+use crate::tla::semantic::{enforced_properties, impure_operators, redefined_operators};
 use crate::tla::{
     Cfg, CheckOutcome, Module, Reached, TERMINATING, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
 };
+
+/// How the line begins by which a review accepts that the specification itself enforces a property.
+pub(super) const ENFORCED: &str = "ENFORCED";
 
 /// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
@@ -85,12 +88,21 @@ impl<'a> ReviewSubject<'a> {
             lines.extend(module.inner_names().map(|name| format!("MODULE {name} inside {}", module.name)));
             let redefined = redefined_operators(&module.name, &module.source);
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
+            lines.extend(self.enforced_properties().into_keys().map(|name| format!("{ENFORCED} {name}")));
         }
         let bounds = self.fresh_check().map(|check| &check.bounds);
         lines.extend(
             bounds.into_iter().flat_map(|bounds| bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned()),
         );
         lines
+    }
+
+    /// The properties that the specification itself enforces, with the way in which it does. `TypeOK` covers nothing.
+    pub(super) fn enforced_properties(&self) -> BTreeMap<String, String> {
+        let (Some(module), Some(cfg)) = (&self.module, &self.cfg) else { return BTreeMap::new() };
+        let mut enforced = enforced_properties(&module.source, cfg);
+        enforced.remove("TypeOK");
+        enforced
     }
 
     /// The lines of the configuration that replace a definition of the module, by another one or by a value.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::lines::writeln;
 use crate::eval::{
-    BugOutcome, Comparison, Criterion, Evaluation, KnownBugResult, Row, Status, Tier3, Tools, WEIGHTS, mean,
+    BugOutcome, Comparison, Criterion, Evaluation, KnownBugResult, Row, Score, Status, Tier3, Tools, WEIGHTS, mean,
 };
 use crate::tla::{Checker, WITHOUT_JAVA};
 
@@ -34,8 +34,8 @@ pub fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
     })
 }
 
-pub(super) fn number(n: Option<f64>) -> String {
-    n.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}"))
+pub(super) fn number(n: Option<Score>) -> String {
+    n.map_or_else(|| "-".to_owned(), |n| n.words(2))
 }
 
 pub(super) fn status(criterion: &Criterion) -> &'static str {
@@ -66,11 +66,11 @@ pub(super) fn judges(tier3: &Tier3) -> String {
 }
 
 pub fn evaluation(evaluation: &Evaluation) -> String {
-    let Evaluation { case, score, tier1, tier2, tier3, .. } = evaluation;
+    let Evaluation { case, tier1, tier2, tier3, .. } = evaluation;
     let mut out = String::new();
     let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification is vacuous" };
-    let _ = match score {
-        Some(score) => writeln!(out, "Case {case}: score {score:.2}{vacuous}"),
+    let _ = match evaluation.range() {
+        Some(score) => writeln!(out, "Case {case}: score {}{vacuous}", score.words(2)),
         None if tier3.inapplicable => {
             writeln!(out, "Case {case}: no overall score (no known bug was applicable)")
         }
@@ -87,7 +87,11 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         let _ = writeln!(out, "The run ended: {}{stale}", outcome.name().replace('_', " "));
     }
     let [first, second, third] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
-    let whole = if tier1.passed() { "passed" } else { "failed" };
+    let whole = match () {
+        () if tier1.passed() => "passed",
+        () if tier1.undecided() => "undecided",
+        () => "failed",
+    };
     let _ = writeln!(out, "\nTier 1 ({first}): {whole}");
     for (name, criterion) in evaluation.criteria() {
         let why = criterion.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
@@ -109,11 +113,16 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         tier2.revisions.map(|n| format!("; {n} revision(s)")).unwrap_or_default()
     );
     let rate = match tier3.rate {
-        Some(rate) => format!("{rate:.2}"),
+        Some(rate) => Score::new(rate, tier3.rate_at_most).words(2),
         None if tier3.inapplicable => "no known bug was applicable".to_owned(),
         None => "no known bugs".to_owned(),
     };
-    let _ = writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected", tier3.detected, tier3.total);
+    let undecided = undecided_bugs(tier3);
+    let _ = writeln!(
+        out,
+        "\nTier 3 ({third}): {rate}, {} of {} known bugs detected{undecided}",
+        tier3.detected, tier3.total
+    );
     let _ = writeln!(out, "  Judged by: {}", judges(tier3));
     known_bugs(&mut out, tier3);
     for wrong in &tier3.wrong_properties {
@@ -139,6 +148,11 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         let _ = writeln!(out, "\nnote: {remark}");
     }
     out
+}
+
+/// `, 1 undecided`, if there are such bugs.
+fn undecided_bugs(tier3: &Tier3) -> String {
+    if tier3.undecided == 0 { String::new() } else { format!(", {} undecided", tier3.undecided) }
 }
 
 fn known_bugs(out: &mut String, tier3: &Tier3) {
@@ -193,16 +207,27 @@ pub fn case_end(entry: &Entry) -> String {
     let case = &entry.case;
     match &entry.outcome {
         Outcome::Evaluated(evaluation) => {
-            let score = evaluation.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}"));
+            let score =
+                evaluation.range().map_or_else(|| "no score".to_owned(), |score| format!("score {}", score.words(2)));
             let known_bugs = match &evaluation.tier3 {
                 Tier3 { inapplicable: true, .. } => ", known bugs not applicable".to_owned(),
                 Tier3 { total: 0, .. } => String::new(),
-                Tier3 { detected, total, .. } => format!(", {detected} of {total} known bugs detected"),
+                tier3 @ Tier3 { detected, total, .. } => {
+                    format!(", {detected} of {total} known bugs detected{}", undecided_bugs(tier3))
+                }
             };
             format!("{case} is done: {score}{known_bugs}")
         }
         Outcome::Skipped(why) => format!("{case} is skipped: {why}"),
         Outcome::Failed { what, .. } => format!("{case} could not be evaluated: {what}"),
+    }
+}
+
+fn detected(tier3: &Tier3) -> String {
+    match tier3 {
+        Tier3 { inapplicable: true, .. } => "n/a".to_owned(),
+        Tier3 { undecided: 0, detected, total, .. } => format!("{detected}/{total}"),
+        Tier3 { undecided, detected, total, .. } => format!("{detected} to {}/{total}", detected + undecided),
     }
 }
 
@@ -224,10 +249,10 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
             entry.case.clone(),
             evaluation.outcome.map_or_else(|| "-".to_owned(), |outcome| outcome.name().to_owned()),
             checkers(evaluation),
-            number(evaluation.score),
+            number(evaluation.range()),
             first.to_owned(),
-            number(Some(tier2.efficiency)),
-            if tier3.inapplicable { "n/a".to_owned() } else { format!("{}/{}", tier3.detected, tier3.total) },
+            number(Some(Score::new(tier2.efficiency, None))),
+            detected(tier3),
             tier2.distinct_states.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
         ]);
@@ -251,8 +276,9 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     for entry in entries {
         match &entry.outcome {
             Outcome::Evaluated(evaluation) => {
-                for missed in evaluation.tier3.known_bugs.iter().filter(|mutant| mutant.outcome != BugOutcome::Killed) {
-                    let _ = writeln!(out, "missed: {}: {} ({})", entry.case, missed.file, missed.outcome.words());
+                for bug in evaluation.tier3.known_bugs.iter().filter(|mutant| mutant.outcome != BugOutcome::Killed) {
+                    let what = if bug.outcome == BugOutcome::Inconclusive { "undecided" } else { "missed" };
+                    let _ = writeln!(out, "{what}: {}: {} ({})", entry.case, bug.file, bug.outcome.words());
                 }
                 for wrong in &evaluation.tier3.wrong_properties {
                     let _ =
@@ -283,6 +309,9 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     }
     for line in comparison.iter().flat_map(|comparison| &comparison.changes) {
         let _ = writeln!(out, "changed: {line}");
+    }
+    for line in comparison.iter().flat_map(|comparison| &comparison.undecided) {
+        let _ = writeln!(out, "NOT DECIDED: {line}");
     }
     // Last, so that they are at the end of a long output.
     for line in comparison.iter().flat_map(|comparison| &comparison.regressions) {

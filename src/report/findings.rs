@@ -42,6 +42,13 @@ impl Findings {
         self.list.extend(messages.into_iter().map(|message| Finding::new(rule, Level::Error, message)));
         self
     }
+
+    /// Adds a warning without a place for each message.
+    #[must_use]
+    pub fn with_warnings(mut self, rule: &str, messages: impl IntoIterator<Item = String>) -> Self {
+        self.list.extend(messages.into_iter().map(|message| Finding::new(rule, Level::Warning, message)));
+        self
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub fn merge_mutation_json(files: Vec<(String, Value)>) -> Result<Value, MergeEr
     let judgements: Vec<Judgement> = serde_json::from_value(json!(mutants)).map_err(|e| {
         MergeError::new(format!("a mutant of {} or another shard cannot be read: {e}", first.file), NO_RESULT)
     })?;
-    merged["summary"] = json!(Summary::from_judgements(&judgements, &witnesses(&merged["baseline"])));
+    merged["summary"] = json!(Summary::from_judgements(&judgements, &configuration(&merged["baseline"])));
     merged["mutants"] = json!(mutants);
     merged["run"]["selected"] = json!(judgements.len());
     merged["run"]["shard"] = Value::Null;
@@ -44,12 +44,16 @@ pub fn merge_mutation_json(files: Vec<(String, Value)>) -> Result<Value, MergeEr
     Ok(merged)
 }
 
-/// A configuration with the witnesses of the specification, which decide whether there is a score for them. The baseline
-/// lists each of them.
-fn witnesses(baseline: &Value) -> Cfg {
+/// A configuration with what the summary needs of it: witnesses, and the properties that can notice a mutant. The baseline
+/// lists them.
+fn configuration(baseline: &Value) -> Cfg {
     let all = baseline["witnesses"].as_array().into_iter().flatten();
     let witnesses = all.filter_map(|witness| witness["name"].as_str().map(str::to_owned)).collect();
-    Cfg { witnesses, ..Cfg::default() }
+    let names = |key: &str| {
+        let all = baseline[key].as_array().into_iter().flatten();
+        all.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    };
+    Cfg { witnesses, invariants: names("invariants"), properties: names("properties"), ..Cfg::default() }
 }
 
 fn take_mutants(result: &mut Value) -> Vec<Value> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key, requirements_touched};
-use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
+use crate::tla::{Cfg, CheckOutcome, Checker, WITHOUT_JAVA, bounds_sentence};
 
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
@@ -50,7 +50,11 @@ pub fn mutation_text(
             let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), outcome_meaning(outcome));
         }
     }
-    let _ = writeln!(out, "\n{}", score_sentence(&summary, judgements, unselected));
+    let _ = writeln!(out, "\n{}", score_sentence(&summary, unselected));
+    out.push_str(&idle_properties(&summary, judgements));
+    for warning in &baseline.warnings {
+        let _ = writeln!(out, "Warning: {warning}");
+    }
     if summary.restricting > 0 {
         let _ = writeln!(
             out,
@@ -81,19 +85,18 @@ fn percent(score: f64) -> String {
 }
 
 /// The score, and the mutants that it does not count.
-pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unselected: usize) -> String {
-    let (killed, decided) = (summary.killed, summary.killed + summary.survived);
+pub(super) fn score_sentence(summary: &Summary, unselected: usize) -> String {
+    let (noticed, decided) = (summary.killed_by_property, summary.killed_by_property + summary.survived);
     let score = match summary.score {
-        Some(score) => format!(
-            "{} ({killed} killed of {decided} killed or survived{})",
-            percent(score),
-            deadlock_part(killed, judgements)
-        ),
+        _ if notices_nothing(summary) => NOTHING_NOTICED.to_owned(),
+        Some(score) => format!("{} ({noticed} killed of {decided} killed or survived)", percent(score)),
         None => "none, no mutant was killed or survived".to_owned(),
     };
     let undecided = summary.inconclusive + summary.timeout;
     let at_least = match summary.score_at_least {
-        Some(least) if undecided > 0 => format!("; {} if the {undecided} undecided survived", percent(least)),
+        Some(least) if undecided > 0 && !notices_nothing(summary) => {
+            format!("; {} if the {undecided} undecided survived", percent(least))
+        }
         _ => String::new(),
     };
     // The undecided ones are named with what they would change.
@@ -103,6 +106,7 @@ pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unsele
         _ => true,
     };
     let left_out = Outcome::ALL.into_iter().filter(counted).map(|outcome| (outcome.words(), summary.count(outcome)));
+    let left_out = [("noticed only by a deadlock", summary.killed_only_by_deadlock)].into_iter().chain(left_out);
     let left_out: Vec<String> =
         left_out.filter(|(_, count)| *count > 0).map(|(words, count)| format!("{count} {words}")).collect();
     let not_counted =
@@ -111,19 +115,12 @@ pub(super) fn score_sentence(summary: &Summary, judgements: &[Judgement], unsele
     format!("Score: {score}{at_least}{not_counted}{not_selected}")
 }
 
-/// How many of the killed mutants reach a deadlock, which no property states, and are not known to violate a property.
-pub(super) fn killed_by_deadlock_only(judgements: &[Judgement]) -> usize {
-    let is_only_deadlock = |judgement: &&Judgement| {
-        judgement.outcome == Outcome::Killed && judgement.killed_by.iter().all(|name| name == DEADLOCK)
-    };
-    judgements.iter().filter(is_only_deadlock).count()
-}
+/// The headline of a specification whose properties show nothing.
+pub(super) const NOTHING_NOTICED: &str = "no property notices any mutant";
 
-fn deadlock_part(killed: usize, judgements: &[Judgement]) -> String {
-    match killed_by_deadlock_only(judgements) {
-        0 => String::new(),
-        only => format!("; {} by a property, the other {only} by a deadlock", killed - only),
-    }
+/// Whether mutants do something new or deadlock, and no property notices one of them.
+pub(super) fn notices_nothing(summary: &Summary) -> bool {
+    summary.killed_by_property == 0 && summary.killed + summary.survived > 0
 }
 
 /// Number of mutants that each checker judged; mutants that no checker ran on are not counted.
@@ -157,6 +154,24 @@ pub(super) fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> Strin
     }
 }
 
+/// The properties that noticed no mutant, by name.
+fn idle_properties(summary: &Summary, judgements: &[Judgement]) -> String {
+    if summary.noticed_nothing.is_empty() || judgements.is_empty() {
+        return String::new();
+    }
+    let open = count_incomplete(judgements);
+    let open = match open {
+        0 => String::new(),
+        _ => format!(" (of {} not every property was decided)", counted(open, "killed mutant")),
+    };
+    format!("Noticed nothing: {}{open}\n", summary.noticed_nothing.join(", "))
+}
+
+/// The killed mutants of which not every property is known to hold or to be violated.
+fn count_incomplete(judgements: &[Judgement]) -> usize {
+    judgements.iter().filter(|j| j.outcome == Outcome::Killed && !j.has_all_killers).count()
+}
+
 fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
     let mut by: BTreeMap<&str, usize> = BTreeMap::new();
     for name in judgements.iter().flat_map(|j| &j.killed_by) {
@@ -167,8 +182,7 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
     }
     let mut all: Vec<(&str, usize)> = by.into_iter().collect();
     all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    let is_incomplete = |j: &&Judgement| j.outcome == Outcome::Killed && !j.has_all_killers;
-    let incomplete = judgements.iter().filter(is_incomplete).count();
+    let incomplete = count_incomplete(judgements);
     let mut out = String::from("\n## Killed by\n\n");
     for (name, count) in all {
         let only = summary.noticed_only_by.get(name);
@@ -336,7 +350,8 @@ pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
 fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
     let reason = || judgement.reason.clone().unwrap_or_default();
     match judgement.outcome {
-        Outcome::Killed if judgement.kind == Some(ViolationKind::Deadlock) => ("Killed", "deadlock".to_owned()),
+        // Not `Killed`, because viewers would count it in the score of the properties.
+        Outcome::Killed if judgement.is_killed_only_by_deadlock() => ("RuntimeError", "deadlock".to_owned()),
         Outcome::Killed => ("Killed", reason()),
         Outcome::Survived => ("Survived", reason()),
         Outcome::Restricting => {
@@ -350,8 +365,9 @@ fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
         Outcome::Timeout => ("Pending", "timed out".to_owned()),
     }
 }
+
 /// Each mutant that no property notices, at its line.
-pub fn mutation_findings(spec: &str, subject: &Subject, judgements: &[Judgement]) -> Findings {
+pub fn mutation_findings(spec: &str, subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement]) -> Findings {
     let finding = |judgement: &Judgement| {
         let (rule, level) = match judgement.outcome {
             Outcome::Survived => ("survived", Level::Warning),
@@ -361,7 +377,18 @@ pub fn mutation_findings(spec: &str, subject: &Subject, judgements: &[Judgement]
         Some(Finding::new(rule, level, mutant_line(judgement)).at(FileLine::new(spec, judgement.line)))
     };
     let summary = Summary::from_judgements(judgements, &subject.cfg);
-    let score = summary.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.4}"));
-    let summary = format!("{score}: {} killed, {} survived", counted(summary.killed, "mutant"), summary.survived);
-    Findings { command: "tlaforge mutate".to_owned(), summary, list: judgements.iter().filter_map(finding).collect() }
+    let score = match summary.score {
+        _ if notices_nothing(&summary) => NOTHING_NOTICED.to_owned(),
+        Some(score) => format!("score {score:.4}"),
+        None => "no score".to_owned(),
+    };
+    let deadlocks = match summary.killed_only_by_deadlock {
+        0 => String::new(),
+        only => format!(", {only} noticed only by a deadlock"),
+    };
+    let noticed = counted(summary.killed_by_property, "mutant");
+    let sentence = format!("{score}: {noticed} killed, {} survived{deadlocks}", summary.survived);
+    let remarks = baseline.warnings.iter().map(|warning| Finding::new("warning", Level::Warning, warning.clone()));
+    let list = remarks.chain(judgements.iter().filter_map(finding)).collect();
+    Findings { command: "tlaforge mutate".to_owned(), summary: sentence, list }
 }

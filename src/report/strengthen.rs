@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Strengthened, Tally};
+use crate::pipeline::{
+    ForbiddenExample, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NoticedIn, Strengthened, Tally, unjudged_words,
+};
 
 use super::count::counted;
 use super::lines::writeln;
@@ -15,11 +17,8 @@ pub fn mutants_sentence(judged: &Judged) -> String {
     let classes = Outcome::ALL.into_iter().map(|outcome| (judged.with_outcome(outcome).count(), outcome));
     let classes: Vec<String> =
         classes.filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {}", outcome.words())).collect();
-    let late = if judged.unjudged_count > 0 {
-        format!(", {} not judged in time", judged.unjudged_count)
-    } else {
-        String::new()
-    };
+    let unjudged = unjudged_words(judged.unjudged_count, &judged.unjudged_reasons);
+    let late = unjudged.map_or_else(String::new, |words| format!(", {words}"));
     format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.generated, "mutant"), classes.join(", "))
 }
 
@@ -29,6 +28,7 @@ pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
         generated: made,
         judged,
         unjudged_count: late,
+        unjudged_reasons,
         undecided_before,
         undecided,
         before,
@@ -47,6 +47,9 @@ pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
     let _ = write!(line, "; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late);
     if !rounds.is_empty() {
         let _ = write!(line, ", before {undecided_before}");
+    }
+    if let Some(words) = unjudged_words(*late, unjudged_reasons).filter(|_| !unjudged_reasons.is_empty()) {
+        let _ = write!(line, "; {words}");
     }
     line
 }
@@ -93,8 +96,14 @@ pub(super) fn sample_line(sample: &MutantSample) -> String {
     if !left_out.is_empty() {
         let _ = write!(line, "; not counted: {}", left_out.join(", "));
     }
-    if !sample.unjudged.is_empty() {
-        let _ = write!(line, "; {} more drawn, not judged in time", sample.unjudged.len());
+    match (sample.unjudged.len(), unjudged_words(sample.unjudged.len(), &sample.unjudged_reasons)) {
+        (_, None) => {}
+        (more, _) if sample.unjudged_reasons.values().all(|why| why == NOT_IN_TIME) => {
+            let _ = write!(line, "; {more} more drawn, {NOT_IN_TIME}");
+        }
+        (more, Some(words)) => {
+            let _ = write!(line, "; {more} more drawn: {words}");
+        }
     }
     line
 }

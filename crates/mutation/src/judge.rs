@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tlaforge_files::Sha;
 use tlaforge_tla::{
     ASSERTION, Cfg, CheckOutcome, Checker, DEADLOCK, Diagnostic, Module, Reached, SpecificationFormula, Verdict,
-    Violation, ViolationKind,
+    Violation, ViolationKind, property_remarks,
 };
 use tlaforge_toolchain::{
     CheckReport, CheckRequest, Limits, ParseOutcome, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain,
@@ -84,6 +84,7 @@ impl Subject {
         // With translation and parsing, which the checker does not count.
         outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
+        outcome.warnings.extend(property_remarks(&module, &cfg));
         if let Some(reason) = baseline_problem(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)), diagnostic: None });
         }
@@ -178,6 +179,7 @@ struct Classification {
     lost_witnesses: Vec<String>,
     reason: Option<String>,
     checker: Option<Checker>,
+    is_transient: bool,
 }
 
 impl Classification {
@@ -200,10 +202,38 @@ struct NewBehaviour {
     trace: Option<tlaforge_tla::Trace>,
 }
 
+/// The witnesses that a mutant no longer reaches.
+#[derive(Default)]
+struct LostWitnesses {
+    names: Vec<String>,
+    /// See [`Judgement::is_transient`].
+    is_transient: bool,
+}
+
+impl LostWitnesses {
+    fn class(self, outcome: Outcome) -> Classification {
+        let Self { names: lost_witnesses, is_transient } = self;
+        Classification { outcome: Some(outcome), lost_witnesses, is_transient, ..Classification::default() }
+    }
+}
+
 /// An inclusion check without a verdict.
 struct Undecided {
     outcome: Outcome,
     why: String,
+    /// See [`Judgement::is_transient`].
+    is_transient: bool,
+}
+
+impl Undecided {
+    fn new(why: impl Into<String>) -> Self {
+        Self { outcome: Outcome::Inconclusive, why: why.into(), is_transient: false }
+    }
+
+    fn class(self, what: &str) -> Classification {
+        let reason = format!("{what}: {}", self.why);
+        Classification { is_transient: self.is_transient, ..Classification::with_reason(self.outcome, reason) }
+    }
 }
 
 impl Judge<'_> {
@@ -224,7 +254,15 @@ impl Judge<'_> {
     /// Judges one mutant. `cx.limits.check` limits each of its runs.
     pub async fn judge(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Judgement, ToolError> {
         let began = Instant::now();
-        let found = self.classify(mutant, cx).await?;
+        let found = match self.classify(mutant, cx).await {
+            Ok(found) => found,
+            Err(error) if error.is_fatal() => return Err(error),
+            // A tool that fails on one mutant must not stop the judgement of the others.
+            Err(error) => {
+                let is_transient = !error.is_caused_by_input();
+                Classification { is_transient, ..Classification::with_reason(Outcome::Inconclusive, error.to_string()) }
+            }
+        };
         Ok(Judgement {
             name: mutant.name(&self.subject.file),
             operator: mutant.operator,
@@ -246,6 +284,7 @@ impl Judge<'_> {
             checker: found.checker,
             seconds: began.elapsed().as_secs_f64(),
             deadline: (found.outcome == Some(Outcome::Timeout)).then_some(cx.limits.check.as_secs_f64()),
+            is_transient: found.is_transient,
             key: self.key(mutant),
         })
     }
@@ -254,21 +293,12 @@ impl Judge<'_> {
         let subject = self.subject;
         let text = mutant.apply(&subject.source);
         let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.local_modules.clone() };
-        let spec = match translate_and_parse(self.tools, spec, cx).await {
-            Ok(Ok(spec)) => spec,
-            Ok(Err(why)) => return Ok(Classification::with_reason(Outcome::Invalid, why.reason)),
-            Err(undecided) if undecided.is_caused_by_input() => {
-                return Ok(Classification::with_reason(Outcome::Inconclusive, undecided.to_string()));
-            }
-            Err(error) => return Err(error),
+        let spec = match translate_and_parse(self.tools, spec, cx).await? {
+            Ok(spec) => spec,
+            Err(why) => return Ok(Classification::with_reason(Outcome::Invalid, why.reason)),
         };
         let request = CheckRequest { spec, cfg_text: subject.cfg_text.clone(), cfg: subject.cfg.clone() };
-        let CheckOutcome { verdict, trace, checker, statistics, .. } = match self.tools.decide(&request, cx).await {
-            Ok(checked) => checked.outcome,
-            Err(error) if error.is_fatal() => return Err(error),
-            // A checker that fails on one mutant must not stop the judgement of the others.
-            Err(error) => return Ok(Classification::with_reason(Outcome::Inconclusive, error.to_string())),
-        };
+        let CheckOutcome { verdict, trace, checker, statistics, .. } = self.tools.decide(&request, cx).await?.outcome;
         let found = match verdict {
             // An assumption is about constants, not about behaviour, so this is no kill.
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => {
@@ -312,7 +342,7 @@ impl Judge<'_> {
             Ok(verdicts) => verdicts,
             Err(error) if error.is_fatal() => return Err(error),
             // The class is known already.
-            Err(_) => return Ok(killed),
+            Err(error) => return Ok(Classification { is_transient: !error.is_caused_by_input(), ..killed }),
         };
         let verdict = rest.outcome.verdict;
         let last = match &verdict {
@@ -397,11 +427,9 @@ impl Judge<'_> {
         request: &CheckRequest,
         cx: &ToolContext<'_>,
     ) -> Result<Classification, ToolError> {
-        let undecided_as = |outcome: Outcome, why: &str| {
-            let reason = format!("every property holds; whether it does anything new was not decided: {why}");
-            Ok(Classification::with_reason(outcome, reason))
-        };
-        let undecided = |why: &str| undecided_as(Outcome::Inconclusive, why);
+        let undecided_by =
+            |why: Undecided| Ok(why.class("every property holds; whether it does anything new was not decided"));
+        let undecided = |why: &str| undecided_by(Undecided::new(why));
         let subject = self.subject;
         let theirs = match &subject.side {
             Ok(side) => side,
@@ -430,24 +458,20 @@ impl Judge<'_> {
             Ok(None) if !Inclusion::has_variables_of(theirs, &ours) => return undecided(other_variables),
             Ok(None) => {}
             Ok(Some(NewBehaviour { trace })) => {
-                let lost_witnesses = if self.thorough { self.lost_witnesses(request, cx).await? } else { Vec::new() };
+                let lost =
+                    if self.thorough { self.lost_witnesses(request, cx).await? } else { LostWitnesses::default() };
                 return Ok(Classification {
-                    outcome: Some(Outcome::Survived),
                     // Only for reports, so the quick judgement of a sample does not keep it.
                     trace: trace.filter(|_| self.thorough),
-                    lost_witnesses,
-                    ..Classification::default()
+                    ..lost.class(Outcome::Survived)
                 });
             }
-            Err(Undecided { outcome, why }) => return undecided_as(outcome, &why),
+            Err(why) => return undecided_by(why),
         }
         match self.check_holds(&inclusion.request(theirs, &ours), cx).await? {
             Ok(true) => self.classify_by_fairness(&inclusion, &ours, theirs, cx).await,
-            Ok(false) => {
-                let lost_witnesses = self.lost_witnesses(request, cx).await?;
-                Ok(Classification { outcome: Some(Outcome::Restricting), lost_witnesses, ..Classification::default() })
-            }
-            Err(Undecided { outcome, why }) => undecided_as(outcome, &why),
+            Ok(false) => Ok(self.lost_witnesses(request, cx).await?.class(Outcome::Restricting)),
+            Err(why) => undecided_by(why),
         }
     }
 
@@ -493,7 +517,7 @@ impl Judge<'_> {
                 format!("{by_steps}, and the same steps of each fair action"),
             ),
             Ok(false) => Classification { outcome: Some(Outcome::FairnessOnly), ..Classification::default() },
-            Err(Undecided { outcome, why }) => Classification::with_reason(outcome, format!("{undecided}: {why}")),
+            Err(why) => why.class(undecided),
         })
     }
 
@@ -512,24 +536,24 @@ impl Judge<'_> {
         request: &CheckRequest,
         cx: &ToolContext<'_>,
     ) -> Result<Result<Option<NewBehaviour>, Undecided>, ToolError> {
-        let (outcome, why) = match self.tools.decide(request, cx).await {
+        let undecided = match self.tools.decide(request, cx).await {
             Ok(checked) => match checked.outcome.verdict {
                 Verdict::Holds => return Ok(Ok(None)),
                 Verdict::Violated { .. } => return Ok(Ok(Some(NewBehaviour { trace: checked.outcome.trace }))),
-                Verdict::Inconclusive { reason, timed_out: true } => (Outcome::Timeout, reason),
-                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
-                    (Outcome::Inconclusive, reason)
+                Verdict::Inconclusive { reason, timed_out: true } => {
+                    Undecided { outcome: Outcome::Timeout, ..Undecided::new(reason) }
                 }
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Undecided::new(reason),
             },
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => (Outcome::Inconclusive, error.to_string()),
+            Err(error) => Undecided { is_transient: !error.is_caused_by_input(), ..Undecided::new(error.to_string()) },
         };
-        Ok(Err(Undecided { outcome, why }))
+        Ok(Err(undecided))
     }
 
     /// The witnesses that the mutant does not reach; undecided ones are left out.
-    async fn lost_witnesses(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Vec<String>, ToolError> {
-        let mut lost = Vec::new();
+    async fn lost_witnesses(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<LostWitnesses, ToolError> {
+        let mut lost = LostWitnesses::default();
         let CheckRequest { spec, cfg, .. } = request;
         for witness in &cfg.witnesses {
             let mut name = "TlaforgeWitness".to_owned();
@@ -552,8 +576,10 @@ impl Judge<'_> {
                 ..cfg.clone()
             };
             let spec = SpecText { name, text, local_modules };
-            if matches!(self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
-                lost.push(witness.clone());
+            match self.check_holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await? {
+                Ok(true) => lost.names.push(witness.clone()),
+                Ok(false) => {}
+                Err(undecided) => lost.is_transient |= undecided.is_transient,
             }
         }
         Ok(lost)

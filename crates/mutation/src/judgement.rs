@@ -1,11 +1,12 @@
 //! The judgement of a mutant, and the summary over all mutants of a specification.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use tlaforge_tla::{Cfg, Checker, Trace, ViolationKind};
+use tlaforge_tla::{Cfg, Checker, DEADLOCK, Trace, ViolationKind};
 
 use super::Operator;
 
@@ -114,14 +115,47 @@ pub struct Judgement {
     /// The time limit per run in seconds, if a run exceeded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<f64>,
+    /// Whether a tool failed for a reason outside of the specification, such as a signal: another run may decide more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_transient: bool,
     /// SHA-256 of mutated source, configuration, other modules and tools. Mutants with a known key are not judged again.
     pub key: String,
 }
 
+/// Where the time limit of a run on a mutant comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitSource {
+    /// The user set it.
+    Given,
+    /// It follows from the time of the specification itself, which varies between two runs.
+    Measured,
+}
+
 impl Judgement {
-    /// Whether the mutant timed out with a shorter time limit per run than `deadline`.
-    pub fn would_get_more_time(&self, deadline: std::time::Duration) -> bool {
-        self.outcome == Outcome::Timeout && deadline.as_secs_f64() > self.deadline.unwrap_or(self.seconds)
+    /// Whether the mutant reaches a deadlock, and no property is known to notice it.
+    pub fn is_killed_only_by_deadlock(&self) -> bool {
+        let by_deadlock = |name: &String| name == DEADLOCK;
+        self.outcome == Outcome::Killed
+            && (self.kind == Some(ViolationKind::Deadlock) || !self.killed_by.is_empty())
+            && self.killed_by.iter().all(by_deadlock)
+    }
+
+    /// Whether a later run can use the judgement as it is. Only a verdict is kept: whatever was not decided is tried again.
+    /// A mutant that timed out is tried again if it now gets more time.
+    pub fn is_reusable(&self, limit: Duration, source: LimitSource) -> bool {
+        match self.outcome {
+            _ if self.is_transient => false,
+            Outcome::Inconclusive => false,
+            Outcome::Timeout => {
+                let known = self.deadline.unwrap_or(self.seconds);
+                let enough = match source {
+                    LimitSource::Given => known,
+                    LimitSource::Measured => known * 3.0,
+                };
+                limit.as_secs_f64() <= enough
+            }
+            _ => true,
+        }
     }
 }
 
@@ -129,6 +163,15 @@ impl Judgement {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub killed: usize,
+    /// Killed mutants that a property or an assertion notices.
+    #[serde(default)]
+    pub killed_by_property: usize,
+    /// Killed mutants that reach a deadlock and are not known to violate a property. They are not in the score.
+    #[serde(default)]
+    pub killed_only_by_deadlock: usize,
+    /// The listed properties that no mutant is known to violate.
+    #[serde(default)]
+    pub noticed_nothing: Vec<String>,
     /// By property: how many mutants only it notices. Mutants of which not every property was decided do not count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noticed_only_by: BTreeMap<String, usize>,
@@ -143,7 +186,7 @@ pub struct Summary {
     pub invalid: usize,
     pub inconclusive: usize,
     pub timeout: usize,
-    /// killed / (killed + survived); `None` at 0/0.
+    /// `killed_by_property` / (`killed_by_property` + survived); `None` at 0/0.
     pub score: Option<f64>,
     /// The score if all inconclusive and timed-out mutants had survived; `None` at 0/0.
     #[serde(default)]
@@ -156,7 +199,9 @@ impl Summary {
     /// Counts the judgements of the mutants of one specification.
     pub fn from_judgements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>, cfg: &Cfg) -> Self {
         let mut all = Self::default();
+        let mut idle: Vec<&String> = cfg.invariants.iter().chain(&cfg.properties).collect();
         for judgement in judgements {
+            idle.retain(|name| !judgement.killed_by.contains(name));
             let counter = match judgement.outcome {
                 Outcome::Killed => &mut all.killed,
                 Outcome::Survived => &mut all.survived,
@@ -168,6 +213,11 @@ impl Summary {
                 Outcome::Timeout => &mut all.timeout,
             };
             *counter += 1;
+            if judgement.outcome == Outcome::Killed {
+                let only_deadlock = judgement.is_killed_only_by_deadlock();
+                all.killed_only_by_deadlock += usize::from(only_deadlock);
+                all.killed_by_property += usize::from(!only_deadlock);
+            }
             all.killed_by_deadlock += usize::from(judgement.kind == Some(ViolationKind::Deadlock));
             let is_restricting = judgement.outcome == Outcome::Restricting;
             all.restricting_detected += usize::from(is_restricting && !judgement.lost_witnesses.is_empty());
@@ -175,9 +225,11 @@ impl Summary {
                 *all.noticed_only_by.entry(only.clone()).or_default() += 1;
             }
         }
-        all.score = ratio(all.killed, all.killed + all.survived);
+        all.noticed_nothing = idle.into_iter().cloned().collect();
+        let by_property = all.killed_by_property;
+        all.score = ratio(by_property, by_property + all.survived);
         let undecided = all.inconclusive + all.timeout;
-        all.score_at_least = ratio(all.killed, all.killed + all.survived + undecided);
+        all.score_at_least = ratio(by_property, by_property + all.survived + undecided);
         all.restricting_score = ratio(all.restricting_detected, all.restricting).filter(|_| !cfg.witnesses.is_empty());
         all
     }

@@ -17,14 +17,16 @@ mod shard;
 // Each crate counts its own steps: the counter works only in the unit tests of the crate that contains it.
 #[path = "../../tla/src/step_counter.rs"]
 mod step_counter;
+mod unified_diff;
 
 pub use engine::{Engine, LocalEngine, MutantJob};
 pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
-pub use judgement::{Judgement, Outcome, Summary};
+pub use judgement::{Judgement, LimitSource, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};
 pub use operator::Operator;
 pub use requirements::{requirement_sort_key, requirements_touched};
 pub use results::{Results, ResultsError, mutant_json};
-pub use selection::{Selection, changed_lines};
+pub use selection::Selection;
 pub use shard::{MergeError, Shard, ShardFile, arrange_shards, interleave};
+pub use unified_diff::{ChangedFile, DiffError, parse_unified_diff};

@@ -51,89 +51,9 @@ fn touches_lines(mutant: &Mutant, source: &str, lines: &BTreeSet<usize>) -> bool
     mutant.edits.iter().any(|edit| (line(edit.range.start)..=line(edit.range.end)).any(|at| lines.contains(&at)))
 }
 
-/// The lines of a file that a unified diff adds or changes, and the neighbours of deleted lines. `None` if the diff does
-/// not contain the file, which is identified by the last component of its path.
-pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
-    let mut found: Option<BTreeSet<usize>> = None;
-    let (mut is_our_file, mut line, mut left) = (false, 0, (0_usize, 0_usize));
-    // Lines were deleted, and so far no line replaces them.
-    let mut deleted = false;
-    for text in diff.lines() {
-        // Inside a hunk a line that begins with `+++` is an added line.
-        if left == (0, 0) {
-            if let Some(path) = text.strip_prefix("+++ ") {
-                let path = path.split('\t').next().unwrap_or(path).trim();
-                // By the last component, because the paths of a diff begin with `b/` or with the root of the
-                // repository.
-                is_our_file = path.rsplit('/').next() == file.rsplit('/').next();
-                if is_our_file {
-                    found.get_or_insert_default();
-                }
-            } else if let Some(range) = text.strip_prefix("@@ -") {
-                let counts = |part: &str| {
-                    let (start, count) = part.split_once(',').unwrap_or((part, "1"));
-                    (start.parse().unwrap_or(0), count.parse().unwrap_or(0))
-                };
-                let mut parts = range.split_whitespace();
-                let old = counts(parts.next().unwrap_or(""));
-                let new: (usize, usize) = counts(parts.next().unwrap_or("").trim_start_matches('+'));
-                // `+9,0` means after line 9.
-                (line, left) = (new.0 + usize::from(new.1 == 0), (old.1, new.1));
-            }
-            continue;
-        }
-        let sign = text.bytes().next();
-        if is_our_file && let Some(found) = &mut found {
-            if sign == Some(b'+') {
-                found.insert(line);
-            } else if deleted && !matches!(sign, Some(b'-' | b'\\')) {
-                found.extend([line.saturating_sub(1), line]);
-            }
-        }
-        deleted = match sign {
-            Some(b'-') => true,
-            Some(b'\\') => deleted,
-            _ => false,
-        };
-        match sign {
-            Some(b'+') => {
-                line += 1;
-                left.1 = left.1.saturating_sub(1);
-            }
-            Some(b'-') => left.0 = left.0.saturating_sub(1),
-            Some(b'\\') => {}
-            _ => {
-                line += 1;
-                left = (left.0.saturating_sub(1), left.1.saturating_sub(1));
-            }
-        }
-        if left == (0, 0) && std::mem::take(&mut deleted) && is_our_file {
-            found.get_or_insert_default().extend([line.saturating_sub(1), line]);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_of_a_diff_are_those_of_the_new_file() {
-        let diff = "diff --git a/s/Spec.tla b/s/Spec.tla\n--- a/s/Spec.tla\n+++ b/s/Spec.tla\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n c\n@@ -10 +11,2 @@\n-x\n+++ y\n+z\n--- a/O.tla\n+++ b/O.tla\n@@ -1 +1 @@\n-1\n+2\n";
-        assert_eq!(changed_lines(diff, "Spec.tla"), Some(BTreeSet::from([2, 3, 11, 12])));
-        assert_eq!(changed_lines(diff, "O.tla"), Some(BTreeSet::from([1])));
-        assert_eq!(changed_lines(diff, "None.tla"), None);
-    }
-
-    #[test]
-    fn a_deletion_touches_its_neighbours() {
-        let of = |hunk: &str| changed_lines(&format!("--- a/S.tla\n+++ b/S.tla\n{hunk}"), "S.tla");
-        assert_eq!(of("@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n"), Some(BTreeSet::from([1, 2])));
-        assert_eq!(of("@@ -10,2 +9,0 @@\n-x\n-y\n"), Some(BTreeSet::from([9, 10])));
-        assert_eq!(of("@@ -1,4 +1,3 @@\n a\n-b\n-c\n+C\n d\n"), Some(BTreeSet::from([2])));
-        assert_eq!(of("@@ -8,3 +8,2 @@\n a\n b\n-c\n\\ No newline at end of file\n"), Some(BTreeSet::from([9, 10])));
-    }
 
     #[test]
     fn a_sample_takes_from_each_definition_in_turn() {

@@ -33,6 +33,7 @@ mod outcome;
 mod outcome_status;
 mod place;
 mod probe;
+mod property_remarks;
 mod references;
 mod rename;
 mod requirement_comment;
@@ -88,6 +89,7 @@ pub use outcome::{
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;
 pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
+pub use property_remarks::property_remarks;
 pub use references::{References, references};
 pub use requirement_comment::requirement_id;
 pub use specification_formula::{FairAction, Fairness, SpecificationFormula};

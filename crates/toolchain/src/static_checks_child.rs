@@ -14,7 +14,7 @@ use tlaforge_tla::{Cfg, CheckOutcome};
 
 use super::child_task::{read_task, with_length};
 use super::embedded_process::{CHECKER_MARKER, CHECKER_NAME, memory_limit, process_error};
-use super::run::{KILLED, KILLED_MESSAGE};
+use super::run::killed_message;
 use super::{
     CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Translation, environment_failure, static_checks,
 };
@@ -87,11 +87,13 @@ async fn run_in_child<T: DeserializeOwned>(program: &Path, task: &Task, cx: &Too
     let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(process_error)?;
     let stderr = String::from_utf8_lossy(&ended.stderr);
     let breaks_on_input = |what: String| Err(ToolError::BreaksOnInput { tool: tool(), what });
+    // Not the fault of the module, unlike the other signals: those are a stack overflow or an abort.
+    if let Some(what) = killed_message(ended.status) {
+        return Err(broke(what));
+    }
     match ended.status {
         Status::Exited(0) => serde_json::from_slice(&ended.stdout).map_err(|e| broke(e.to_string())),
         Status::Cancelled => Err(ToolError::Cancelled),
-        // Not the fault of the module, unlike the other signals: those are a stack overflow or an abort.
-        KILLED => Err(broke(KILLED_MESSAGE.to_owned())),
         Status::DeadlineExceeded => breaks_on_input(format!(
             "its static checks, which come before the check, do not end within {} s; make the module shorter, or give \
              a larger --tlc-timeout",

@@ -359,6 +359,7 @@ impl Reader<'_> {
             | 2160..=2163
             | 2167 => Finding::Broke(join_lines(&words)),
             2000..=2299 if is_exhausted(frame) => Finding::Exhausted(join_lines(&words)),
+            _ if is_failed_assertion(&words) => assertion_violation(&words),
             2111 => with_name(evaluation_error(&words), between(&first, "Evaluating invariant ", " failed")),
             2113 => with_name(evaluation_error(&words), between(&first, "Evaluating action property ", " failed")),
             2000..=2299 => evaluation_error(&words),
@@ -442,6 +443,11 @@ fn classify_general_error(frame: &Frame, words: &str) -> Finding {
 
 fn violated(kind: ViolationKind, name: Option<String>) -> Finding {
     Finding::Verdict(Verdict::Violated { violated: Violation { kind, name } })
+}
+
+/// Whether an `Assert` was FALSE, also one in an invariant, which TLC reports as an invariant that it cannot evaluate.
+fn is_failed_assertion(words: &str) -> bool {
+    words.lines().any(|line| line.trim_start().starts_with("The first argument of Assert evaluated to FALSE"))
 }
 
 fn assertion_violation(words: &str) -> Finding {

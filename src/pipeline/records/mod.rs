@@ -61,8 +61,8 @@ pub use made_from::{MadeFrom, RequirementChanges};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
 pub use mutants::{
-    ForbiddenExample, Judged, JudgedMutant, MutantSample, NoticedIn, Round, Strengthened, Tally, ViolatedByTrial,
-    why_not_judged,
+    ForbiddenExample, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NoticedIn, Round, Strengthened, Tally,
+    ViolatedByTrial, unjudged_words, why_not_judged,
 };
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;

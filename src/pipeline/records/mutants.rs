@@ -17,11 +17,14 @@ pub struct Judged {
     pub seed: u64,
     /// The judged mutants of the sample, in the order of the source.
     pub mutants: Vec<JudgedMutant>,
-    /// How many mutants of the sample were not judged in time.
+    /// How many mutants of the sample were not judged.
     pub unjudged_count: usize,
-    /// The names of the mutants that were not judged in time.
+    /// The names of the mutants that were not judged, in time or because a tool failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,
+    /// By name of an unjudged mutant: the reason. Journals of version 0.2 have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unjudged_reasons: BTreeMap<String, String>,
     /// The check of the specification itself did not end in time, so no mutant was judged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
@@ -184,9 +187,12 @@ pub struct MutantSample {
     /// The judged mutants that are inconclusive or timed out, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<JudgedMutant>,
-    /// The names of the drawn mutants that were not judged in time.
+    /// The names of the drawn mutants that were not judged, in time or because a tool failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,
+    /// By name of an unjudged mutant: the reason. Journals of version 0.2 have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unjudged_reasons: BTreeMap<String, String>,
     /// The check of the specification itself did not end in time, so no mutant was judged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
@@ -204,6 +210,7 @@ impl From<Judged> for MutantSample {
             examples: judged.examples(),
             undecided: judged.undecided_mutants().cloned().collect(),
             unjudged: judged.unjudged,
+            unjudged_reasons: judged.unjudged_reasons,
             check_timed_out: judged.timed_out,
             skipped_reason: judged.skipped_reason,
         }
@@ -246,8 +253,11 @@ pub struct Strengthened {
     pub skipped_reason: Option<String>,
     /// The number of mutants that the specification has, before sampling.
     pub generated: usize,
-    /// How many mutants of the sample were not judged in time.
+    /// How many mutants of the sample were not judged.
     pub unjudged_count: usize,
+    /// By name of an unjudged mutant: the reason. Journals of version 0.2 have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unjudged_reasons: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<usize>,
     /// How many of the judged mutants were inconclusive or timed out under the first properties. The score leaves them
@@ -263,6 +273,25 @@ pub struct Strengthened {
     pub after: Tally,
     pub rounds: Vec<Round>,
     pub surviving: Vec<JudgedMutant>,
+}
+
+/// Why a mutant of a sample is not judged if its time was over.
+pub const NOT_IN_TIME: &str = "not judged in time";
+
+/// Why mutants are not judged, with their number: `2 not judged in time, 1 not judged (SANY broke: …)`; `None` if all are.
+pub fn unjudged_words(count: usize, reasons: &BTreeMap<String, String>) -> Option<String> {
+    let mut by_reason: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in reasons.values() {
+        *by_reason.entry(reason.lines().next().unwrap_or_default()).or_default() += 1;
+    }
+    // Journals of version 0.2 have no reasons; there it was almost always the time.
+    *by_reason.entry(NOT_IN_TIME).or_default() += count.saturating_sub(reasons.len());
+    let words = by_reason.into_iter().filter(|(_, count)| *count > 0).map(|(reason, count)| match reason {
+        NOT_IN_TIME => format!("{count} {NOT_IN_TIME}"),
+        reason => format!("{count} not judged ({reason})"),
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// Why mutants cannot be judged against this check; `None` if they can. The specification itself has to hold,

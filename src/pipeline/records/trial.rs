@@ -47,6 +47,7 @@ impl Strengthening {
             skipped_reason: first.skipped_reason.clone(),
             generated: first.generated,
             unjudged_count: first.unjudged_count,
+            unjudged_reasons: first.unjudged_reasons.clone(),
             judged: Some(first.mutants.len()),
             undecided_before: first.undecided(),
             undecided: now.undecided(),

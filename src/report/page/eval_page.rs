@@ -26,13 +26,13 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
     let skipped = entries.len() - evaluations.len() - failed;
     let tone = match score {
         _ if regressions > 0 || failed > 0 => Tone::Bad,
-        Some(score) if score >= 0.8 => Tone::Good,
+        Some(score) if score.least >= 0.8 => Tone::Good,
         Some(_) => Tone::Open,
         None => Tone::Plain,
     };
     let cases = counted(evaluations.len() as u64, "case");
     let heading = match score {
-        Some(score) => format!("Score {score:.2} over {cases}: {found} of {all} known bugs found"),
+        Some(score) => format!("Score {} over {cases}: {found} of {all} known bugs found", score.words(2)),
         None => format!("No score over {cases}: {found} of {all} known bugs found"),
     };
     let heading = if failed > 0 { format!("{heading}; {failed} could not be evaluated") } else { heading };
@@ -50,6 +50,7 @@ pub fn eval_page(entries: &[Entry], comparison: Option<&Comparison>, what: &str)
     facts.extend(checkers.into_iter().map(|tools| Fact::new("Tools", tools)));
     if let Some(comparison) = comparison {
         facts.extend(comparison.regressions.iter().map(|line| Fact::new("Got worse", line.as_str())));
+        facts.extend(comparison.undecided.iter().map(|line| Fact::new("Not decided", line.as_str())));
         facts.extend(comparison.changes.iter().map(|line| Fact::new("Changed", line.as_str())));
     }
     let mut sections = vec![cases_section(entries)];
@@ -119,11 +120,13 @@ fn cases_section(entries: &[Entry]) -> Section {
                 let bugs = if tier3.inapplicable {
                     "not applicable".to_owned()
                 } else {
-                    format!("{} of {}", tier3.detected, tier3.total)
+                    let undecided = tier3.undecided;
+                    let open = if undecided == 0 { String::new() } else { format!(", {undecided} undecided") };
+                    format!("{} of {}{open}", tier3.detected, tier3.total)
                 };
                 let width = evaluation.score.filter(|score| *score > 0.0).map(|score| format!("{:.0}", score * BAR));
                 CaseRow {
-                    score: number(evaluation.score),
+                    score: number(evaluation.range()),
                     width,
                     tone: Some(tone),
                     word,
@@ -259,7 +262,9 @@ fn details(entries: &[Entry]) -> Option<Section> {
             at,
             name: &entry.case,
             tone: soundness(evaluation).0,
-            score: evaluation.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}")),
+            score: evaluation
+                .range()
+                .map_or_else(|| "no score".to_owned(), |score| format!("score {}", score.words(2))),
             criteria: evaluation.criteria().into_iter().map(criterion).collect(),
             size: size(evaluation),
             bugs,

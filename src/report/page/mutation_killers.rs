@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::frame::{Section, render};
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key};
 use crate::report::counted;
-use crate::report::mutation::{DEADLOCK, killed_by_deadlock_only};
+use crate::report::mutation::DEADLOCK;
 
 /// Width of the longest bar in pixels.
 const BAR: usize = 160;
@@ -54,7 +54,7 @@ pub(super) fn killers(subject: &Subject, summary: &Summary, judgements: &[Judgem
         let mutants = counted(incomplete as u64, "killed mutant");
         format!("Of {mutants} the checker did not decide every property, so a property may notice more than is counted here, and what only it notices is counted without them.")
     });
-    let only_deadlock = killed_by_deadlock_only(judgements);
+    let only_deadlock = summary.killed_only_by_deadlock;
     let idle = rows.iter().filter(|row| row.killed == 0).count();
     Some(Section {
         id: "killers",

@@ -11,7 +11,7 @@ use super::mutation_killers::killers;
 use super::survivors::{survivor_id, survivors};
 use crate::mutation::{Judgement, Outcome, Subject, Summary};
 use crate::report::counted;
-use crate::report::mutation::{judges, outcome_meaning, score_sentence};
+use crate::report::mutation::{judges, notices_nothing, outcome_meaning, score_sentence};
 use crate::tla::{CheckOutcome, Lines, Statistics, bounds_sentence, statistics_sentence};
 
 /// A line of the summary below a heading.
@@ -47,11 +47,12 @@ pub fn mutation_page(
     let summary = Summary::from_judgements(judgements, &subject.cfg);
     let (tone, heading) = heading(&summary, judgements.len());
     let mut facts = vec![
-        Fact::new("Score", score_sentence(&summary, judgements, 0).replacen("Score: ", "", 1)),
+        Fact::new("Score", score_sentence(&summary, 0).replacen("Score: ", "", 1)),
         Fact::new("Unchanged", format!("the specification as it is holds: {}", counts_sentence(&baseline.statistics))),
         Fact::new("Within", bounds_sentence(&baseline.bounds)),
         Fact::new("Judged by", judges(baseline, judgements)),
     ];
+    facts.extend(baseline.warnings.iter().map(|warning| Fact::new("Warning", warning.clone())));
     let unselected = made.saturating_sub(judgements.len());
     if unselected > 0 {
         facts.push(Fact {
@@ -79,9 +80,10 @@ pub fn mutation_page(
 }
 
 fn heading(summary: &Summary, all: usize) -> (Tone, String) {
-    let decided = summary.killed + summary.survived;
+    let decided = summary.killed_by_property + summary.survived;
     let undecided = summary.inconclusive + summary.timeout;
     match (summary.survived, undecided) {
+        _ if notices_nothing(summary) => (Tone::Bad, "No property notices any mutant".to_owned()),
         (0, 0) if decided == 0 => {
             (Tone::Plain, format!("None of {} was killed or survived", counted(all as u64, "mutant")))
         }

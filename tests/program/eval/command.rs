@@ -403,6 +403,57 @@ fn only_a_case_with_a_flawed_protocol_expects_a_violation() {
 }
 
 #[test]
+fn another_violation_than_the_expected_one_is_no_success() {
+    let mut case = CounterCase::with_a_bug().without("expected/Counter.tla");
+    case.checklist["expected_outcome"] = serde_json::json!({"outcome": "flaw_found", "violates": "Bounded"});
+    let bench = with(&case);
+    let reason = |module: &str, cfg: &str, status: i32| {
+        specs(&bench, "specs", module, cfg);
+        let report = eval(&bench, "specs", "case", status);
+        (report["score"].as_f64(), report["tier1"]["invariants"]["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    let flawed = "IF n <= N THEN n' = n + 1 ELSE n' = 0";
+    let odd = |step: &str| counter("Spec", step, &format!("{PROPERTIES}\nOdd == n < 1"));
+    let both = CFG.replace("TypeOK Bounded", "TypeOK Odd Bounded");
+    // Another property is violated, and the expected one holds.
+    let (score, why) = reason(&odd(STEP), &both, 1);
+    assert!(why.contains("Odd is violated, but Bounded holds") && score < Some(1.0), "{score:?} {why}");
+    // Both are violated, and the check ended at the other one.
+    let (score, why) = reason(&odd(flawed), &both, 0);
+    assert!(why.contains("Bounded is violated, as the case expects") && score == Some(1.0), "{score:?} {why}");
+    // Without its name, it is the property that notices the known bug.
+    let renamed = |step: &str| odd(step).replace("Bounded", "Limit");
+    let (score, why) = reason(&renamed(flawed), &both.replace("Bounded", "Limit"), 0);
+    assert!(why.contains("Limit is violated, as the case expects of Bounded") && score == Some(1.0), "{score:?} {why}");
+    let (_, why) = reason(&renamed(STEP), &both.replace("Bounded", "Limit"), 1);
+    assert!(why.contains("Limit holds"), "{why}");
+    // Nothing shows which property is meant.
+    case.checklist["known_bugs"] = serde_json::json!([]);
+    case.without("known_bugs/too_far.tla").without("known_bugs/too_far.cfg").write(&bench, "case");
+    std::fs::remove_dir_all(bench.path("case/known_bugs")).unwrap();
+    let (score, why) = reason(&renamed(flawed), &both.replace("Bounded", "Limit"), 3);
+    assert!(why.contains("no known bug shows which property is meant") && score.is_none(), "{score:?} {why}");
+}
+
+#[test]
+fn an_undecided_bug_makes_the_score_a_range() {
+    // Its state space is infinite, and no property is violated.
+    let log = "n' = (IF n < N THEN n + 1 ELSE 0) /\\ log' = log + 1";
+    let endless = counter("endless", log, "")
+        .replace("VARIABLE n\n", "VARIABLES n, log\n")
+        .replace("Init == n = 0", "Init == n = 0 /\\ log = 0")
+        .replace("[Next]_n", "[Next]_<<n, log>>");
+    let bench = with(&CounterCase::with_a_bug().bug_of("endless", &endless, PLAIN, "Bounded"));
+    let args = ["eval", "specs", "case", "--checker", "embedded", "--tlc-timeout", "2"];
+    bench.run(&args).expect(0).prints(&["score 0.80 to 1.00", "0.50 to 1.00, 1 of 2 known bugs detected, 1 undecided"]);
+    bench.run(&[&args[..], &["--fail-under", "0.7"]].concat()).expect(0);
+    bench.run(&[&args[..], &["--fail-under", "0.9"]].concat()).expect(3);
+    let report: Value = serde_json::from_str(&bench.read("specs/eval_report.json")).unwrap();
+    assert!(report["score"].as_f64() < report["score_at_most"].as_f64(), "{report}");
+    assert_eq!(report["tier3"]["undecided"], 1);
+}
+
+#[test]
 fn without_known_bugs_there_are_tiers_but_no_score() {
     let bench = with(&CounterCase::new());
     let report = eval(&bench, "specs", "case", 0);

@@ -331,3 +331,18 @@ fn a_premise_that_no_reachable_state_satisfies_is_listed() {
         assert!(!check.contains("`n = Max`"), "{check}");
     }
 }
+
+#[test]
+fn a_property_that_the_specification_itself_enforces_must_be_accepted_by_name() {
+    let step = "Next == Inc \\/ Reset";
+    for forged in ["Next == (Inc \\/ Reset) /\\ n' <= Max", "Next == (Inc \\/ Reset) /\\ ~(n' > Max)"] {
+        let mut answers = plain("Naturals", "", "TRUE");
+        answers.module = answers.module.replace(step, forged);
+        refused(&answers, &BOTH, "cfg_accepted", "ENFORCED NeverAbove");
+        answers.review["accepted_cfg"] = serde_json::json!(["ENFORCED NeverAbove: the documents demand this check"]);
+        approved(&answers, &BOTH);
+    }
+    let module = MODULE.replace("n := n + 1;", "n := n + 1; await n <= Max;");
+    assert_ne!(module, MODULE);
+    refused(&Answers { module, ..Answers::default() }, &BOTH, "cfg_accepted", "ENFORCED NeverAbove");
+}

@@ -215,8 +215,6 @@ fn wrong_arguments_are_named() {
     bench.run(&["mutate", "Counter.tla", "--fail-under", "80"]).expect(2).says(&["from 0 to 1"]);
     bench.run(&["mutate", "Missing.tla"]).expect(2).says(&["Missing.tla"]);
     bench.run(&["mutate", "Counter.tla", "--config", "No.cfg"]).expect(2).says(&["No.cfg", "--config"]);
-    bench.write("other.diff", "--- a/O.tla\n+++ b/O.tla\n@@ -1 +1 @@\n-a\n+b\n");
-    bench.run(&["mutate", "Counter.tla", "--in-diff", "other.diff"]).expect(2).says(&["other.diff", "Counter.tla"]);
     bench.write("notes.tla", "no module here");
     bench.run(&["mutate", "notes.tla"]).expect(2).says(&["notes.tla", "no module"]);
     bench.write("mutants.out", "a file");

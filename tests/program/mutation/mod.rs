@@ -3,5 +3,7 @@
 
 mod claims;
 mod command;
+mod in_diff;
+mod kept;
 mod operators;
 mod truth;

@@ -4,11 +4,12 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use crate::Cfg;
 use crate::references::canonical;
 
 use super::impure::is_impure_name;
 use super::standard::exported_names;
-use super::term::{Term, apply, junction, square, truth};
+use super::term::{MODEL_VALUE, Term, apply, junction, square, truth};
 use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
 
 /// Maximum number of parts of a term; the rest stays opaque.
@@ -20,6 +21,8 @@ pub(super) struct Definitions<'a> {
     text: &'a str,
     operators: HashMap<&'a str, Operator<'a>>,
     constants: BTreeSet<&'a str>,
+    /// The values that the configuration gives to constants, as far as they are known here.
+    values: HashMap<String, Rc<Term>>,
     variables: BTreeSet<&'a str>,
     /// Operators that the configuration substitutes by others.
     replaced: HashMap<&'a str, &'a str>,
@@ -77,6 +80,7 @@ impl<'a> Definitions<'a> {
             text,
             operators: HashMap::new(),
             constants: BTreeSet::new(),
+            values: HashMap::new(),
             variables: BTreeSet::new(),
             replaced,
             standard: standard.filter(|name| alone && !is_impure_name(name)).collect(),
@@ -94,6 +98,13 @@ impl<'a> Definitions<'a> {
             }
         }
         found
+    }
+
+    /// With the values that a configuration gives to constants.
+    pub(super) fn with_values(mut self, cfg: &Cfg) -> Self {
+        let values = cfg.constants.iter().filter_map(|(name, value)| Some((name.clone(), constant_value(value)?)));
+        self.values = values.collect();
+        self
     }
 
     pub(super) fn variables(&self) -> &BTreeSet<&'a str> {
@@ -317,6 +328,9 @@ impl<'a> Expansion<'_, 'a> {
         let (mut operands, mut values) = (Vec::new(), Vec::new());
         for (guard, value) in arms {
             let (guard, value) = (self.term(guard, scope), self.term(value, scope));
+            if *guard == Term::Truth(false) && other.is_some() {
+                continue;
+            }
             values.push(value.clone());
             operands.push(Rc::new(Term::Apply("arm".to_owned(), vec![guard, value])));
         }
@@ -384,7 +398,10 @@ impl<'a> Expansion<'_, 'a> {
                 Rc::new(Term::Variable(name.to_owned()))
             }
             _ if definitions.constants.contains(name) && operands.is_empty() => {
-                Rc::new(Term::Constant(name.to_owned()))
+                let value = definitions.values.get(name).cloned();
+                let value = value.unwrap_or_else(|| Rc::new(Term::Constant(name.to_owned())));
+                self.charge_budget(&value);
+                value
             }
             _ if super::builtin::is_named(name) || definitions.standard.contains(canonical(name)) => {
                 apply(name, operands)
@@ -416,7 +433,36 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
+/// A value of the configuration that is a truth value, a number, a model value or a set of such.
+fn constant_value(text: &str) -> Option<Rc<Term>> {
+    let text = text.trim();
+    let is_word =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        let elements = inner.split(',').filter(|one| !inner.trim().is_empty() || !one.trim().is_empty());
+        let mut elements = elements.map(constant_value).collect::<Option<Vec<_>>>()?;
+        elements.sort();
+        elements.dedup();
+        return Some(Rc::new(Term::Apply("{}".to_owned(), elements)));
+    }
+    Some(match text {
+        "TRUE" | "FALSE" => truth(text == "TRUE"),
+        _ if !is_word(text) => return None,
+        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Rc::new(Term::Literal(text.to_owned())),
+        _ if text.starts_with(|first: char| first.is_ascii_digit()) => return None,
+        // No name of a module has a blank.
+        _ => Rc::new(Term::Constant(format!("{MODEL_VALUE}{text}"))),
+    })
+}
+
 fn is_over_empty_set(set: &Term) -> bool {
-    set.as_apply("over")
-        .is_some_and(|parts| parts.first().is_some_and(|set| set.as_apply("{}").is_some_and(<[_]>::is_empty)))
+    let number = |term: &Term| match term {
+        Term::Literal(text) => text.parse::<u64>().ok(),
+        _ => None,
+    };
+    let Some([set, ..]) = set.as_apply("over") else { return false };
+    match set.as_apply("..") {
+        Some([from, to]) => matches!((number(from), number(to)), (Some(from), Some(to)) if from > to),
+        _ => set.as_apply("{}").is_some_and(<[_]>::is_empty),
+    }
 }

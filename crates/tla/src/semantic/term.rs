@@ -26,6 +26,9 @@ pub(super) const OR: &str = "\\/";
 pub(super) const NOT: &str = "~";
 pub(super) const PRIME: &str = "'";
 
+/// How the name of a constant begins that is a model value of the configuration.
+pub(super) const MODEL_VALUE: &str = "model value ";
+
 impl Term {
     pub(super) fn parts(&self) -> Vec<&Rc<Term>> {
         match self {
@@ -233,6 +236,10 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
             _ if yes == no => yes.clone(),
             _ => plain(operands),
         },
+        ("Cardinality", [set]) => match set.as_apply("{}").and_then(known_size) {
+            Some(size) => Rc::new(Term::Literal(size.to_string())),
+            None => plain(operands),
+        },
         ("TLCEval", [one]) => one.clone(),
         ("PrintT", [_]) => truth(true),
         ("Print", [_, value]) => value.clone(),
@@ -241,6 +248,13 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => plain(vec![other.clone(), one.clone()]),
         _ => plain(operands),
     }
+}
+
+/// The number of elements of a set, if they are known to be different.
+fn known_size(elements: &[Rc<Term>]) -> Option<usize> {
+    let is_model_value = |term: &Rc<Term>| matches!(&**term, Term::Constant(name) if name.starts_with(MODEL_VALUE));
+    let is_number = |term: &Rc<Term>| matches!(&**term, Term::Literal(text) if same_kind(text, "0"));
+    (elements.iter().all(is_model_value) || elements.iter().all(is_number)).then_some(elements.len())
 }
 
 /// The element of a tuple at a literal index.

@@ -21,8 +21,12 @@ const STACK: usize = 32 << 20;
 
 /// Why the specification cannot violate this property of the configuration, if that is certain.
 pub fn true_by_definition(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
+    on_large_stack(|| decide(text, cfg, property))
+}
+
+/// Runs a decision about terms on a stack of its own; `None` if it fails.
+pub(super) fn on_large_stack<T: Send>(decide: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     std::thread::scope(|scope| {
-        let decide = || decide(text, cfg, property);
         std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, decide).ok()?.join().ok()?
     })
 }
@@ -31,7 +35,7 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
     let module = parse(text).ok()?;
     let replaced: HashMap<&str, &str> =
         cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
-    let definitions = Definitions::new(text, &module, replaced);
+    let definitions = Definitions::new(text, &module, replaced).with_values(cfg);
     // Each formula has a budget of its own, so the order of properties does not matter.
     let formula = simplify(&definitions.definition_term(property)?, &mut { BUDGET });
     if formula == truth(true) {
@@ -50,16 +54,16 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
     (follows && all.iter().any(has_variable)).then(|| "no action changes a variable that it speaks of".to_owned())
 }
 
-fn conjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
+pub(super) fn conjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
     term.as_apply(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
-fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
+pub(super) fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
     term.as_apply(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
 /// The conjuncts of the specification that the configuration names.
-fn specification_conjuncts(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
+pub(super) fn specification_conjuncts(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
     let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.definition_term(name));
     let parts = named(&cfg.specification).into_iter().chain(named(&cfg.init));
     parts.flat_map(|part| conjuncts(&simplify(&part, &mut { BUDGET }))).collect()
@@ -89,7 +93,7 @@ fn is_assumed(part: &Rc<Term>, assumed: &[Rc<Term>]) -> bool {
 }
 
 /// `v' = v`
-fn is_unchanged(term: &Rc<Term>) -> bool {
+pub(super) fn is_unchanged(term: &Rc<Term>) -> bool {
     unchanged_variable(term).is_some()
 }
 
@@ -305,6 +309,10 @@ mod tests {
             "P == Cardinality(0..n) >= 0",
             "P == CASE n = 1 -> TRUE [] OTHER -> TRUE",
             "P == PrintT(n)",
+            "P == n = 1 \\/ Max = 2",
+            "P == \\A x \\in 3..Max : x = n",
+            "P == Cardinality(S) > 1 => n = 1",
+            "P == CASE Cardinality(S) > 5 -> n = 1 [] OTHER -> TRUE",
             "P == n <= n + 1",
             "P == n + m + 2 > 1 + (m + n)",
             "P == (n + 1) - m = n - m + 1",
@@ -328,6 +336,9 @@ mod tests {
         for definitions in [
             "P == n <= Max",
             "P == n = m",
+            "P == n = 1 \\/ Max = 3",
+            "P == \\A x \\in 2..Max : x = n",
+            "P == CASE Cardinality(S) = 1 -> n = 1 [] OTHER -> TRUE",
             "P == n <= n + m",
             "P == n < n + 1 - 1",
             "P == n + m = n - m",
