@@ -42,7 +42,9 @@ pub(super) struct TextToCorrect<'a> {
     /// Whether the answer before was sent back, so that this one is the last.
     is_last: bool,
     /// The last text that was accepted, if there is one.
-    good: Option<String>,
+    accepted: Option<String>,
+    /// The last answer, which is corrected if nothing was accepted so far.
+    last_answer: Option<String>,
     /// The text of the last answer, if it was sent back.
     pending: Option<String>,
     /// Whether the last answer was used but for a part, so that only this part is asked for.
@@ -50,10 +52,11 @@ pub(super) struct TextToCorrect<'a> {
 }
 
 impl<'a> TextToCorrect<'a> {
-    /// `good` is the last text that was accepted.
+    /// `accepted` is the last text that was accepted, `last_answer` the last answer, which may be none of these.
     pub(super) fn new(
         node: NodeName,
-        good: Option<String>,
+        accepted: Option<String>,
+        last_answer: Option<String>,
         view: &RunView,
         attempt: &'a Attempt<'a>,
     ) -> Result<Self, NodeError> {
@@ -61,12 +64,12 @@ impl<'a> TextToCorrect<'a> {
         let pending = if is_last { current(view, attempt, &pending_name(node))? } else { None };
         let pending = pending.filter(|text| !text.is_empty());
         let only_the_rest = pending.is_some() && view.feedback_for(node).any(Feedback::is_rest_of_an_answer);
-        Ok(Self { node, attempt, is_last, good, pending, only_the_rest })
+        Ok(Self { node, attempt, is_last, accepted, last_answer, pending, only_the_rest })
     }
 
     /// The text that the request shows, and that edits change.
     pub(super) fn shown(&self) -> Option<&str> {
-        self.pending.as_deref().or(self.good.as_deref())
+        self.pending.as_deref().or(self.accepted.as_deref()).or(self.last_answer.as_deref())
     }
 
     /// The text of `feedback.md`. What the last answer has mended is left out.
@@ -85,9 +88,9 @@ impl<'a> TextToCorrect<'a> {
         view: &RunView,
         read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
     ) -> Result<Taken<T>, NodeError> {
-        let before = self.pending.as_ref().and(self.good.as_deref());
+        let before = self.pending.as_ref().and(self.accepted.as_deref());
         let applied = self.shown().and_then(|shown| apply_edits(shown, before, &answer.text));
-        let is_change = |text: &str| self.good.as_deref() != Some(text);
+        let is_change = |text: &str| self.accepted.as_deref() != Some(text);
         let (sha, text, left, notes) = match applied {
             None => (answer.sha, answer.text, None, Vec::new()),
             Some(Err(problem)) => {
@@ -157,8 +160,8 @@ impl<'a> TextToCorrect<'a> {
         if pending.is_some() || view.artifact(&pending_name(self.node)).is_some() {
             artifacts.insert(pending_name(self.node), self.attempt.keep(pending.unwrap_or_default())?);
         }
-        // Without any good text, the answer is what a later revision corrects.
-        if self.good.is_none() && text.is_some() {
+        // As long as nothing is accepted, the answer is what a later revision corrects.
+        if self.accepted.is_none() && text.is_some() {
             artifacts.insert(answer_name.to_owned(), answer.clone());
         }
         let (from, what) = if is_usable {

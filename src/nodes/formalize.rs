@@ -28,12 +28,8 @@ pub(super) async fn perform(
     view: &RunView,
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
-    // If no module could be read from the last answer, the answer itself is the text to correct.
-    let good = match current(view, attempt, file::SOURCE)? {
-        Some(text) => Some(text),
-        None => current(view, attempt, ANSWER)?,
-    };
-    let correcting = TextToCorrect::new(NodeName::Formalize, good, view, attempt)?;
+    let (source, last_answer) = (current(view, attempt, file::SOURCE)?, current(view, attempt, ANSWER)?);
+    let correcting = TextToCorrect::new(NodeName::Formalize, source, last_answer, view, attempt)?;
     let mut data = json!({
         "exemplars": exemplar_modules(view), "interface": view.settings.interface, "module": view.module_name(),
         "changed": has_marked_changes(view, attempt)?,

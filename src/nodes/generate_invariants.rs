@@ -28,7 +28,10 @@ pub(super) async fn perform(
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
     let previous = current(view, attempt, ANSWER)?;
-    let correcting = TextToCorrect::new(NodeName::GenerateInvariants, previous.clone(), view, attempt)?;
+    // The sections could be read if there is a configuration.
+    let accepted = previous.clone().filter(|_| view.artifact(file::CFG).is_some());
+    let correcting =
+        TextToCorrect::new(NodeName::GenerateInvariants, accepted, previous.clone(), view, attempt)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.feedback_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);

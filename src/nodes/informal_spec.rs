@@ -26,11 +26,8 @@ pub(super) async fn perform(
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
     let documents = documents(view, attempt)?;
-    let good = match current(view, attempt, file::INFORMAL)? {
-        Some(text) => Some(text),
-        None => current(view, attempt, ANSWER)?,
-    };
-    let correcting = TextToCorrect::new(NodeName::InformalSpec, good, view, attempt)?;
+    let (informal, last_answer) = (current(view, attempt, file::INFORMAL)?, current(view, attempt, ANSWER)?);
+    let correcting = TextToCorrect::new(NodeName::InformalSpec, informal, last_answer, view, attempt)?;
     let settings = &view.settings;
     let decisions = &view.specification.decisions;
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);

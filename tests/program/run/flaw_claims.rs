@@ -34,6 +34,9 @@ fn claimed_of(module: &str, property: &str, cfg: &str, flaw: &Value) -> Script {
         )
         .answer("review", 0, 1, "draft", &review.to_string())
         .having_read_all()
+        // What the reviewer can mend is asked for once more.
+        .answer("review", 0, 2, "repair", &review.to_string())
+        .having_read_all()
         .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
 }
 
