@@ -117,8 +117,9 @@ pub(super) async fn start_branch(
         let is_obsolete = (by_hand || lifts_flaw) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
         !is_obsolete
     });
-    let feedback =
-        open_feedback.cloned().chain(decisions.iter().filter_map(|decision| decision_feedback(&view, parent, decision)));
+    let feedback = open_feedback
+        .cloned()
+        .chain(decisions.iter().filter_map(|decision| decision_feedback(&view, parent, decision)));
     let branch = Branch {
         from: parent.revision,
         state,

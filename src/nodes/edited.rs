@@ -105,7 +105,12 @@ impl<'a> TextToCorrect<'a> {
                         self.send_back(None, answer_name, &answer.sha, problem.what.clone(), self.only_the_rest, view)
                     });
                 }
-                (self.attempt.keep(&edited.text)?, edited.text, left, vec!["edits, applied to the previous version".to_owned()])
+                (
+                    self.attempt.keep(&edited.text)?,
+                    edited.text,
+                    left,
+                    vec!["edits, applied to the previous version".to_owned()],
+                )
             }
         };
         let (problem, is_usable) = match (read(&text, self.is_last), left) {
@@ -165,7 +170,10 @@ impl<'a> TextToCorrect<'a> {
             artifacts.insert(answer_name.to_owned(), answer.clone());
         }
         let (from, what) = if is_usable {
-            (Feedback::REST_OF_AN_ANSWER, format!("Your last answer is in `previous.md`. Only this is left:\n\n{problem}"))
+            (
+                Feedback::REST_OF_AN_ANSWER,
+                format!("Your last answer is in `previous.md`. Only this is left:\n\n{problem}"),
+            )
         } else {
             ("your last answer could not be read", problem)
         };

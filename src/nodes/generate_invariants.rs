@@ -30,8 +30,7 @@ pub(super) async fn perform(
     let previous = current(view, attempt, ANSWER)?;
     // The sections could be read if there is a configuration.
     let accepted = previous.clone().filter(|_| view.artifact(file::CFG).is_some());
-    let correcting =
-        TextToCorrect::new(NodeName::GenerateInvariants, accepted, previous.clone(), view, attempt)?;
+    let correcting = TextToCorrect::new(NodeName::GenerateInvariants, accepted, previous.clone(), view, attempt)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.feedback_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);

@@ -12,9 +12,10 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
-    fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
-    parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text,
+    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places,
+    fences, fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise,
+    outside_fences, parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer,
+    unaccounted_text,
 };
 use crate::tla::is_module_name;
 
@@ -115,7 +116,6 @@ pub(super) async fn perform(
 fn open_feedback(view: &RunView) -> impl Iterator<Item = &Feedback> {
     let settled = view.settled_open_points();
     view.feedback_for(NodeName::InformalSpec)
-        
         .filter(move |item| !item.is_review_issue() || !settled.iter().any(|point| is_only_about(&item.text, point)))
 }
 

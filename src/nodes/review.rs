@@ -157,11 +157,15 @@ fn claim_mistakes(
     unread: &[String],
 ) -> Vec<String> {
     let Some(main) = review.flaw.as_ref().filter(|_| review.verdict == ReviewVerdict::Flaw) else { return Vec::new() };
-    let mistakes = |flaw: &Flaw| mistakes_in_claim(subject, flaw, &subject.flaw_facts(flaw, documents, unread.to_vec()));
+    let mistakes =
+        |flaw: &Flaw| mistakes_in_claim(subject, flaw, &subject.flaw_facts(flaw, documents, unread.to_vec()));
     let mut all = mistakes(main);
     if !all.is_empty() {
         let of_further = |flaw: &Flaw| {
-            mistakes(flaw).into_iter().map(|mistake| format!("in the claim about {}: {mistake}", flaw.property)).collect::<Vec<_>>()
+            mistakes(flaw)
+                .into_iter()
+                .map(|mistake| format!("in the claim about {}: {mistake}", flaw.property))
+                .collect::<Vec<_>>()
         };
         all.extend(review.further_flaws.iter().flat_map(of_further));
     }

@@ -186,9 +186,11 @@ fn denies_approval(text: &str) -> bool {
     let denies = |word: &str| ["not", "never", "cannot", "refuse"].contains(&word) || word.ends_with("n't");
     let fills = |word: &str| ["to", "be", "been", "yet", "an", "this", "it", "is", "fully"].contains(&word);
     let is_approval = |word: &str| word.starts_with("approv");
-    words.iter().enumerate().filter(|(_, word)| is_approval(word)).any(|(at, _)| {
-        words[..at].iter().rev().take(4).find(|word| !fills(word)).is_some_and(|word| denies(word))
-    })
+    words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_approval(word))
+        .any(|(at, _)| words[..at].iter().rev().take(4).find(|word| !fills(word)).is_some_and(|word| denies(word)))
 }
 
 /// The form of an accepted item.
@@ -237,8 +239,17 @@ fn refuses(reason: &str) -> bool {
     let first = reason.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_one_word = reason.split_whitespace().count() == 1;
     let phrases = [
-        "not acceptable", "unacceptable", "not accept", "n't accept", "cannot accept", "cannot be accepted",
-        "must be removed", "has to be removed", "should be removed", "not justified", "unjustified",
+        "not acceptable",
+        "unacceptable",
+        "not accept",
+        "n't accept",
+        "cannot accept",
+        "cannot be accepted",
+        "must be removed",
+        "has to be removed",
+        "should be removed",
+        "not justified",
+        "unjustified",
     ];
     ["reject", "rejected", "refuse", "refused", "denied"].contains(&first)
         || (is_one_word && ["no", "none", "not", "never", "false"].contains(&first))
@@ -363,7 +374,12 @@ mod tests {
         for (list, item, name, reason) in [
             ("accepted_assumptions", "A1", "A1", ""),
             ("accepted_uncovered", "R02", "R2", ""),
-            ("accepted_cfg", "CHECK_DEADLOCK  FALSE: standing idle is the end", "CHECK_DEADLOCK FALSE", "standing idle is the end"),
+            (
+                "accepted_cfg",
+                "CHECK_DEADLOCK  FALSE: standing idle is the end",
+                "CHECK_DEADLOCK FALSE",
+                "standing idle is the end",
+            ),
             ("accepted_bounds", "N = 3: two: at most", "N = 3", "two: at most"),
         ] {
             let mut review = recorded(list, item).unwrap().value;
@@ -410,7 +426,9 @@ mod tests {
 
     #[test]
     fn a_denied_approval_is_known_by_its_words() {
-        for text in ["I do NOT approve.", "It cannot yet be approved", "This isn\u{2019}t approved", "I don't approve this"] {
+        for text in
+            ["I do NOT approve.", "It cannot yet be approved", "This isn\u{2019}t approved", "I don't approve this"]
+        {
             assert!(denies_approval(text), "{text}");
         }
         for text in ["Approved.", "The gap is not blocking; approved", "Nothing is open, so I approve it", ""] {

@@ -57,7 +57,10 @@ mod tests {
     fn nul_is_written_out_wherever_it_is() {
         let body = json!({"a": ["b\0c", {"arguments": "{\"path\": \"e\\u0000\"}"}], "f": "a text about \\u0000"});
         let sent = without_nul(&body).into_owned();
-        assert_eq!(sent, json!({"a": ["b<U+0000>c", {"arguments": "{\"path\": \"e<U+0000>\"}"}], "f": "a text about \\u0000"}));
+        assert_eq!(
+            sent,
+            json!({"a": ["b<U+0000>c", {"arguments": "{\"path\": \"e<U+0000>\"}"}], "f": "a text about \\u0000"})
+        );
         assert!(matches!(without_nul(&sent), Cow::Borrowed(_)));
     }
 }

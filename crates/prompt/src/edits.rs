@@ -203,7 +203,11 @@ mod tests {
             (edit("two\n", "2\n"), TEXT, "none of your edits was applied; this one was not applied."),
             (edit("two\n", "2\n"), TEXT, "- edit 1: its lines occur 2 times"),
             (edit("one\n", "1\n") + &edit("four\n", ""), "1\ntwo  \nthree\ntwo\n====\n", "1 edit was applied, and"),
-            (edit("four\n", "") + &edit("one\n", "1\n"), "1\ntwo  \nthree\ntwo\n====\n", "- edit 1: its lines occur nowhere"),
+            (
+                edit("four\n", "") + &edit("one\n", "1\n"),
+                "1\ntwo  \nthree\ntwo\n====\n",
+                "- edit 1: its lines occur nowhere",
+            ),
             (edit("", "0\n"), TEXT, "searches for nothing"),
             (edit("o\n", "0\n"), TEXT, "occur nowhere"),
         ] {

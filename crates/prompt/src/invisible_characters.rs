@@ -24,8 +24,7 @@ pub fn show_control(text: &str) -> Cow<'_, str> {
 /// The first such character, with its line and column.
 pub fn refuse_control(text: &str) -> Result<(), Problem> {
     let found = text.lines().enumerate().find_map(|(line, text)| {
-        let (at, (byte, c)) =
-            text.char_indices().enumerate().find(|(_, (_, c))| is_control(*c) || *c == '\u{feff}')?;
+        let (at, (byte, c)) = text.char_indices().enumerate().find(|(_, (_, c))| is_control(*c) || *c == '\u{feff}')?;
         let before: String = text[..byte].chars().rev().take(30).collect::<Vec<_>>().into_iter().rev().collect();
         Some((line + 1, at + 1, c, before))
     });

@@ -79,9 +79,8 @@ fn read(answer: &str) -> Result<Found, Problem> {
 /// A string of the object can hold a control character as an escape: `\u0000`.
 fn refuse_control_in(value: &Value) -> Result<(), Problem> {
     match value {
-        Value::String(text) => refuse_control(text).map_err(|problem| {
-            Problem::new(format!("the text {} of the JSON: {}", quote(text), problem.what))
-        }),
+        Value::String(text) => refuse_control(text)
+            .map_err(|problem| Problem::new(format!("the text {} of the JSON: {}", quote(text), problem.what))),
         Value::Array(values) => values.iter().try_for_each(refuse_control_in),
         Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
             refuse_control(name)?;
@@ -225,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_control_character_is_refused_as_it_is_and_as_an_escape() {
-        for answer in ["{\"why\": \"a\u{0}b\"}", "{\"why\": [\"a\\u0000b\"]}", "{\"a\\u001bb\": 1}", "Here:\u{0} {\"why\": 1}"]
+        for answer in
+            ["{\"why\": \"a\u{0}b\"}", "{\"why\": [\"a\\u0000b\"]}", "{\"a\\u001bb\": 1}", "Here:\u{0} {\"why\": 1}"]
         {
             let problem = extract_json_object(answer).unwrap_err().what;
             assert!(problem.contains("control character U+00"), "{answer:?}: {problem}");

@@ -129,7 +129,9 @@ mod tests {
         for (name, other) in [("R04", "R4"), ("CHECK_DEADLOCK  FALSE", "CHECK_DEADLOCK FALSE"), (" Safe ", "Safe")] {
             assert_eq!(AcceptedItem::named(name, "why").reason_for(other), Some("why"), "{name}");
         }
-        for (name, other) in [("Safe: not acceptable", "Safe"), ("Safe (no)", "Safe"), ("Safe, Live", "Safe"), ("R41", "R4")] {
+        for (name, other) in
+            [("Safe: not acceptable", "Safe"), ("Safe (no)", "Safe"), ("Safe, Live", "Safe"), ("R41", "R4")]
+        {
             assert_eq!(AcceptedItem::named(name, "why").reason_for(other), None, "{name}");
         }
     }

@@ -138,8 +138,7 @@ impl RunView {
         let (before, others) = line.split_at(line.len() - tries_other);
         let first = before.last()?;
         let ambiguity = self.reviews.ambiguities.get(&first.revision)?;
-        let takes_other =
-            |known: &&&Revision| !known.repaired && exchanges(&known.open_points, &ambiguity.open_point);
+        let takes_other = |known: &&&Revision| !known.repaired && exchanges(&known.open_points, &ambiguity.open_point);
         let other = others.iter().rev().find(takes_other).copied();
         let requirement = self.requirement_of(first, &ambiguity.requirement);
         let reading = |choice, reading: &str, revision: Option<&Revision>| Reading {

@@ -45,7 +45,8 @@ pub(super) fn takes_other_reading(point: &OpenPoint, first: &OpenPoint) -> bool 
 /// How many of their words two texts share, from 0 to 1 (the coefficient of Dice).
 fn similarity(one: &str, other: &str) -> f64 {
     let words = |text: &str| -> BTreeSet<String> {
-        let plain = |word: &str| word.trim_matches(['.', ',', ';', ':', '?', '!', '`', '*', '"', '(', ')']).to_lowercase();
+        let plain =
+            |word: &str| word.trim_matches(['.', ',', ';', ':', '?', '!', '`', '*', '"', '(', ')']).to_lowercase();
         text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect()
     };
     let (one, other) = (words(one), words(other));
@@ -82,7 +83,8 @@ mod tests {
             assert_eq!(is_same_point(&first, &other), is_same_point(&other, &first));
             is_same_point(&first, &other)
         };
-        let (worded, near) = ("May a lease expire under a caller?", "What becomes of a waiting Lock call whose lease ends early?");
+        let (worded, near) =
+            ("May a lease expire under a caller?", "What becomes of a waiting Lock call whose lease ends early?");
         assert!(same("O1", Some("docs/a.md:4"), worded));
         assert!(same("O1", Some("docs/a.md:3-4"), &first.question));
         assert!(same("O2", Some("docs/a.md:3-4"), &first.question));
@@ -101,7 +103,10 @@ mod tests {
         let pairs = [
             ("yes", "no"),
             ("The worker may add at the limit.", "The worker may not add at the limit."),
-            ("A waiting call gets the lock although its lease has ended.", "A waiting call whose lease ends is refused."),
+            (
+                "A waiting call gets the lock although its lease has ended.",
+                "A waiting call whose lease ends is refused.",
+            ),
             ("n < Max", "n <= Max"),
         ];
         let reworded = |text: &str| {

@@ -103,7 +103,9 @@ fn an_approval_of_a_reviewer_that_opened_nothing_is_refused() {
         let server = ModelServer::start(move |_| {
             next += 1;
             Reply::text(
-                answers.get(next - 1).map_or_else(|| review("approved"), |a| in_todays_form(a["answer"].as_str().unwrap())),
+                answers
+                    .get(next - 1)
+                    .map_or_else(|| review("approved"), |a| in_todays_form(a["answer"].as_str().unwrap())),
             )
         });
         let url = server.url();

@@ -128,7 +128,8 @@ fn a_flaw_is_annotated_at_its_property_and_at_the_cited_line() {
 fn a_step_cannot_rest_on_an_open_point_that_does_not_exist() {
     let bench = bench();
     let claim = claim(Some("O2"));
-    let script = overshooting(&claim, &opinion(&Value::Null)).answer("review", 0, 2, "repair", &claim).having_read_all();
+    let script =
+        overshooting(&claim, &opinion(&Value::Null)).answer("review", 0, 2, "repair", &claim).having_read_all();
     bench.forge(&script, &["--max-revisions", "0"]).expect(1);
     let journal = bench.journal("specs");
     let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated" && e["data"]["guard"] == "flaw").unwrap();
@@ -148,8 +149,13 @@ fn reworded(next: &str, review: &str) -> Script {
     let question = "O1 [docs/counter.md:3] May the worker add at the limit? Taken: no. Otherwise: yes.";
     let informal = informal("no", "yes");
     assert!(informal.contains(question));
-    then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review)
-        .answer("informal_spec", 1, 1, "repair", &informal.replace(question, next))
+    then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review).answer(
+        "informal_spec",
+        1,
+        1,
+        "repair",
+        &informal.replace(question, next),
+    )
 }
 
 #[test]
@@ -179,11 +185,10 @@ fn a_reworded_point_is_the_same_point() {
 
 #[test]
 fn a_remark_about_a_point_that_is_exchanged_or_decided_is_held_back() {
-    let issue = |what: &str| {
-        json!({"severity": "minor", "category": "abstraction", "description": what, "suggestion": "mend it"})
-    };
+    let issue = |what: &str| json!({"severity": "minor", "category": "abstraction", "description": what, "suggestion": "mend it"});
     let mut review: Value = serde_json::from_str(&claim(Some("O1"))).unwrap();
-    review["issues"] = json!([issue("word O1 so that it names the limit"), issue("R1 and O1 differ"), issue("a title")]);
+    review["issues"] =
+        json!([issue("word O1 so that it names the limit"), issue("R1 and O1 differ"), issue("a title")]);
     let script = then_not(overshooting(&review.to_string(), &opinion(&json!("O1"))), &accepting());
     let (bench, _) = found(&script, &[]);
     let journal = bench.journal("specs");

@@ -79,7 +79,9 @@ fn edits_that_do_not_fit_change_nothing_and_are_asked_for_again() {
 /// The file that the request of this attempt in revision 1 offered.
 fn offered(bench: &Bench, node: &str, attempt: u32, path: &str) -> String {
     let journal = bench.journal("specs");
-    let key = |e: &Value| (e["data"]["key"]["node"] == node, e["data"]["key"]["place"] == 1, e["data"]["key"]["attempt"] == attempt);
+    let key = |e: &Value| {
+        (e["data"]["key"]["node"] == node, e["data"]["key"]["place"] == 1, e["data"]["key"]["attempt"] == attempt)
+    };
     let sent = journal.iter().find(|e| name(e) == "request_sent" && key(e) == (true, true, true)).unwrap();
     let files = sent["data"]["offered"].as_array().unwrap();
     let file = files.iter().find(|file| file["path"] == path).unwrap_or_else(|| panic!("{path} was not offered"));
@@ -137,7 +139,9 @@ fn edits_that_fit_are_applied_and_only_the_others_are_asked_for() {
 fn after_two_answers_with_mistakes_the_edits_that_fitted_are_kept() {
     for (category, node, search, replace) in GOOD_EDITS {
         let first = format!("{}{}", edit(search, replace), edit("no such line", "x"));
-        for second in ["I cannot do this.".to_owned(), edit("no such line either", "x"), "<<<<<<< SEARCH\nx\n".to_owned()] {
+        for second in
+            ["I cannot do this.".to_owned(), edit("no such line either", "x"), "<<<<<<< SEARCH\nx\n".to_owned()]
+        {
             let bench = ending_approved(repaired_by(category, node, &[first.clone(), second]));
             assert!(text_of(&bench, node).contains(replace), "{node}");
             bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
@@ -155,11 +159,20 @@ fn a_wrong_place_among_good_edits_costs_only_its_correction() {
     let corrected = edit("R2 [docs/counter.md:99] It starts at zero.", "R2 [docs/counter.md:2] It starts at zero.");
     let again = format!("{}{}", edit("The limit.", "The limit, and no more."), edit(line, &added("2")));
     for (second, place) in [(corrected, "2"), (first.clone(), "99"), ("no".to_owned(), "99"), (again, "99")] {
-        let script = repaired_by("abstraction", "informal_spec", &[first.clone(), second.clone()])
-            .answer("generate_invariants", 1, 1, "draft", &covered);
+        let script = repaired_by("abstraction", "informal_spec", &[first.clone(), second.clone()]).answer(
+            "generate_invariants",
+            1,
+            1,
+            "draft",
+            &covered,
+        );
         let bench = ending_approved(script);
         let informal = bench.read("specs/informal_spec.md");
-        assert_eq!(informal, INFORMAL.replace("The limit.", "The limit, and no more.").replace(line, &added(place)), "{second}");
+        assert_eq!(
+            informal,
+            INFORMAL.replace("The limit.", "The limit, and no more.").replace(line, &added(place)),
+            "{second}"
+        );
         let feedback = offered(&bench, "informal_spec", 2, "feedback.md");
         assert!(feedback.contains("Only this is left") && feedback.contains("99"), "{feedback}");
         assert!(!feedback.contains("mend it") && !feedback.contains("could not be read"), "{feedback}");
