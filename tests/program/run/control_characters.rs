@@ -62,7 +62,7 @@ fn answers(c: char) -> Vec<(&'static str, String)> {
 
 #[test]
 fn an_answer_with_a_control_character_is_asked_for_again() {
-    for c in ['\0', '\u{b}', '\u{1b}', '\u{7f}'] {
+    for c in ['\0', '\u{1}', '\u{1b}', '\u{7f}'] {
         for (role, bad) in answers(c) {
             let reads_blindly = role == BLIND_ROLE;
             let server = ModelServer::start(refusing(vec![(role, bad.clone())]));
