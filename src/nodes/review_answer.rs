@@ -204,7 +204,7 @@ fn form(name: &str) -> String {
 ///
 /// What is wrong with it, as a part of a sentence about it.
 fn settle(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<AcceptedItem, String> {
-    let find = |name: &str| listed.iter().find(|known| is_same_name(known, name));
+    let find = |name: &str| listed.iter().find(|known| is_same_name(name, known));
     let unlisted = |name: &str| {
         let names = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
         format!("accepts {name:?}, which `facts.md` does not list there by this name; it lists: {names}")

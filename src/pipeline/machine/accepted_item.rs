@@ -59,12 +59,9 @@ impl fmt::Display for AcceptedItem {
     }
 }
 
-/// Whether two names are the same. `R04` is `R4`, and white space makes no difference.
-pub fn is_same_name(one: &str, other: &str) -> bool {
-    let words = |name: &str| -> Vec<String> {
-        name.split_whitespace().map(|word| requirement_id(word).unwrap_or_else(|| word.to_owned())).collect()
-    };
-    words(one) == words(other)
+/// Whether an accepted name is this one. `R04` is `R4`, and white space makes no difference.
+pub fn is_same_name(accepted: &str, name: &str) -> bool {
+    remark_on(accepted, name).is_some_and(|rest| rest.trim().is_empty())
 }
 
 /// Whether a text is a reason: it says anything.
