@@ -280,7 +280,7 @@ fn a_review_that_contradicts_itself_goes_back_to_the_reviewer() {
         (format!("{approved}\n```\nNot approved.\n```\n"), "text outside of its JSON object"),
         (format!("{approved}\n{}", review("revise")), "2 JSON objects"),
         (with("flaw", claim["flaw"].clone()), "`flaw` claims a flaw"),
-        (with("accepted_cfg", json!(["CHECK_DEADLOCK FALSE: not acceptable"])), "does not list there"),
+        (with("accepted_cfg", json!([{"name": "CHECK_DEADLOCK FALSE: no", "reason": "r"}])), "does not list there"),
         (with("accepted_readings", json!([{"name": "NeverAbove", "reason": "nobody read it"}])), "does not list there"),
         (with("accepted_assumptions", json!([{"name": "A1", "reason": "r"}])), "it lists: nothing"),
         (with("summary", json!("It is not approved.")), "`summary` says that it is not"),
