@@ -9,7 +9,7 @@ use super::context::NodeContext;
 use super::edited::{Mistakes, Taken, TextToCorrect};
 use super::sample::NodeAnswer;
 use super::single_call;
-use super::workspace::{current, documents, exemplar_modules, has_marked_changes, number_lines};
+use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
     AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places,
@@ -48,7 +48,12 @@ pub(super) async fn perform(
         files.push(("previous.md".to_owned(), number_lines(previous)));
         let task = changed_documents.map(|made_from| made_from.task());
         let open = task.iter().chain(open_feedback(view));
-        let open = correcting.feedback_file(open, "Nothing in particular: read it once more.");
+        let if_none = "Nothing in particular: read it once more.";
+        // The task to follow newer documents stays, whatever an answer has mended.
+        let open = match changed_documents {
+            Some(_) => feedback_file(open, if_none),
+            None => correcting.feedback_file(open, if_none),
+        };
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
