@@ -26,8 +26,7 @@ pub(super) fn resolve_answers(view: &RunView, given: &[String], from: Option<&Re
         answers.push(answer);
     }
     let begin = from.unwrap_or_else(|| choose_start(view, shown, question.as_ref(), &answers));
-    let is_taken = |answer: &Decision| begin.open_points.iter().any(|point| answer.is_followed_by(point));
-    let all_taken = answers.iter().all(is_taken);
+    let all_taken = answers.iter().all(|answer| view.takes_decision(begin, answer));
     if all_taken && question.is_none() {
         return Err(Failure::usage(format!("rev_{} takes this reading already", begin.revision))
             .hint("answer a point with the reading that is not taken: b, or a text of your own"));

@@ -117,8 +117,9 @@ pub(super) async fn start_branch(
         let is_obsolete = (by_hand || lifts_flaw) && f.is_confirmed_flaw() || is_settled && f.is_other_reading();
         !is_obsolete
     });
-    let feedback =
-        open_feedback.cloned().chain(decisions.iter().filter_map(|decision| decision_feedback(parent, decision)));
+    let feedback = open_feedback
+        .cloned()
+        .chain(decisions.iter().filter_map(|decision| decision_feedback(&view, parent, decision)));
     let branch = Branch {
         from: parent.revision,
         state,
@@ -155,7 +156,7 @@ fn merge_decisions(earlier: &[Decision], new: &[Decision]) -> Vec<Decision> {
 }
 
 /// The task of taking an answered reading; `None` if the revision takes it already.
-fn decision_feedback(parent: &Revision, decision: &Decision) -> Option<Feedback> {
+fn decision_feedback(view: &RunView, parent: &Revision, decision: &Decision) -> Option<Feedback> {
     let Decision { open_point, reading } = decision;
     let text = format!(
         "{} [{}] {} The owner of the protocol decided: {reading} Take this reading in every step and requirement that \
@@ -164,9 +165,8 @@ fn decision_feedback(parent: &Revision, decision: &Decision) -> Option<Feedback>
         open_point.place_words(),
         open_point.question
     );
-    let from = "the owner of the protocol answered an open point".to_owned();
-    let is_taken = parent.open_points.iter().any(|point| decision.is_followed_by(point));
-    (!is_taken).then_some(Feedback { node: NodeName::InformalSpec, from, text })
+    let from = Feedback::DECISION.to_owned();
+    (!view.takes_decision(parent, decision)).then_some(Feedback { node: NodeName::InformalSpec, from, text })
 }
 
 pub(super) fn find_revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {

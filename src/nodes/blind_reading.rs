@@ -10,7 +10,7 @@ use super::ask::NodeRequest;
 use super::context::NodeContext;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, BlindReading, NodeError, NodeName, RunEvent, RunView, file};
-use crate::prompt::{Readable, extract_json_object};
+use crate::prompt::{Readable, object_and_rest};
 use crate::tla::{Module, NeutralModule};
 
 /// The purpose of the request.
@@ -80,7 +80,8 @@ fn schema(names: &[&str]) -> Value {
 
 /// The sentences of an answer by name; none if it cannot be read.
 fn sentences(answer: &str) -> BTreeMap<String, String> {
-    let Ok(Readable { value: Value::Object(fields), .. }) = extract_json_object(answer) else {
+    // Text outside of the object could say the opposite of a sentence in it.
+    let Ok((Readable { value: Value::Object(fields), .. }, None)) = object_and_rest(answer) else {
         return BTreeMap::new();
     };
     // Some models put the object into another one.

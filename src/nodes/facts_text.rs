@@ -79,7 +79,7 @@ impl ReviewSubject<'_> {
         write_list(&mut text, assumptions.chain(self.fairness_remark()));
         self.write_normative_sentences(&mut text);
         text.push_str(
-            "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
+            "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, or have \
              them removed)\n\n",
         );
         write_list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
@@ -139,7 +139,7 @@ impl ReviewSubject<'_> {
         if !unaccounted.is_empty() {
             text.push_str(
                 "\n## Normative sentences that the informal specification does not account for (accept each by id and with a reason \
-                 in `accepted_sentences`, as `N1: reason`, or have it cited)\n\n",
+                 in `accepted_sentences`, or have it cited)\n\n",
             );
             write_list(text, unaccounted.into_iter());
         }
@@ -198,7 +198,7 @@ impl ReviewSubject<'_> {
         if is_read {
             text.push_str(
                 "The blind reader saw the formulas under neutral names, and neither comments nor requirements nor documents. Accept \
-                 each reading by the property's name in `accepted_readings`, with a reason if it differs from the requirement, or \
+                 each reading by the property's name in `accepted_readings`, saying in the reason how it differs from the requirement if it does, or \
                  have property or requirement changed.\n\n",
             );
         }

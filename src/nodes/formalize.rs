@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::ask::{NodeRequest, record_normalisation};
+use super::ask::NodeRequest;
 use super::context::NodeContext;
-use super::edited::{Repaired, repaired};
+use super::edited::{Mistakes, Taken, TextToCorrect};
 use super::single_call;
 use super::workspace::{
-    NOT_FOR_THE_MODEL, append_changes, current, diagnostics_text, exemplar_modules, feedback_file, has_marked_changes,
-    number_lines, offer_check,
+    NOT_FOR_THE_MODEL, append_changes, current, diagnostics_text, exemplar_modules, has_marked_changes, number_lines,
+    offer_check,
 };
-use crate::journal::Sha;
-use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
+use crate::pipeline::{Attempt, Event, Facts, NodeError, NodeName, Product, RunView, file};
 use crate::pluscal;
 use crate::prompt::{extract_module, without_sections};
 use crate::tla::without_translation;
@@ -29,11 +28,8 @@ pub(super) async fn perform(
     view: &RunView,
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
-    // If no module could be read from the last answer, the answer itself is the text to correct.
-    let previous = match current(view, attempt, file::SOURCE)? {
-        Some(text) => Some(text),
-        None => current(view, attempt, ANSWER)?,
-    };
+    let (source, last_answer) = (current(view, attempt, file::SOURCE)?, current(view, attempt, ANSWER)?);
+    let correcting = TextToCorrect::new(NodeName::Formalize, source, last_answer, view, attempt)?;
     let mut data = json!({
         "exemplars": exemplar_modules(view), "interface": view.settings.interface, "module": view.module_name(),
         "changed": has_marked_changes(view, attempt)?,
@@ -50,14 +46,14 @@ pub(super) async fn perform(
         return Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
     }
     let mut files = Vec::new();
-    let purpose = if let Some(previous) = &previous {
+    let purpose = if let Some(previous) = correcting.shown() {
         files.push(("previous.md".to_owned(), number_lines(previous)));
         let otherwise = if view.specification.diagnostics.is_empty() {
             "`informal_spec.md` has a new version: bring the module in line with it.".to_owned()
         } else {
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.specification.diagnostics))
         };
-        let mut feedback = feedback_file(view.feedback_for(NodeName::Formalize), &otherwise);
+        let mut feedback = correcting.feedback_file(view.feedback_for(NodeName::Formalize), &otherwise);
         if let Some(read) = current(view, attempt, INPUT)? {
             append_changes(&mut feedback, "`informal_spec.md`", &read, &input);
         }
@@ -78,33 +74,20 @@ pub(super) async fn perform(
         Some(part) => part,
         None => context.ask(view, ask).await?,
     };
-    // Also of an answer that cannot be read: the next attempt shows it to the model.
-    let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), answer, attempt)?;
-    // After edits that do not fit, the next attempt repairs the same text.
-    let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
-    match text.and_then(|text| extract_module(&text, view.module_name())) {
-        Ok(mut read) => {
-            if !normalised.is_empty() {
-                // A module as it was stored has no fence.
-                read.normalised = std::mem::take(&mut normalised);
-            }
-            let source = attempt.keep(&without_own_translation(&record_normalisation(attempt, read)?))?;
-            artifacts.extend([(file::SOURCE.to_owned(), source.clone()), (INPUT.to_owned(), input_sha)]);
-            // Until the validation adds the translation.
-            artifacts.insert(file::MODULE.to_owned(), source);
-            Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })
-        }
-        Err(problem) => Ok(Product {
-            event: Event::Unreadable,
-            artifacts,
-            feedback: vec![Feedback {
-                node: NodeName::Formalize,
-                from: "your last answer could not be read".into(),
-                text: problem.what,
-            }],
-            facts: Facts::Nothing,
-        }),
-    }
+    let read = |text: &str, _: bool| extract_module(text, view.module_name()).map_err(Mistakes::unreadable);
+    let (text, sha) = match correcting.take(answer, ANSWER, view, &read)? {
+        Taken::Accepted { value, sha } => (value, sha),
+        Taken::SentBack(product) => return Ok(product),
+    };
+    let source = attempt.keep(&without_own_translation(&text))?;
+    let artifacts = BTreeMap::from([
+        (ANSWER.to_owned(), sha),
+        (file::SOURCE.to_owned(), source.clone()),
+        (INPUT.to_owned(), input_sha),
+        // Until the validation adds the translation.
+        (file::MODULE.to_owned(), source),
+    ]);
+    Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })
 }
 
 /// Removes a harmless translation: an empty block, or exactly the text that the translator generates for the algorithm.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::ask::{NodeRequest, record_normalisation};
+use super::ask::NodeRequest;
 use super::context::{NodeContext, halt_for_tool};
-use super::edited::{Repaired, repaired};
+use super::edited::{Mistakes, Taken, TextToCorrect};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::mutants_text::survivors_file;
 use super::single_call;
-use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, feedback_file, number_lines, offer_check};
+use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, number_lines, offer_check};
 use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{Sections, extract_sections, without_sections};
@@ -28,6 +28,9 @@ pub(super) async fn perform(
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
     let previous = current(view, attempt, ANSWER)?;
+    // The sections could be read if there is a configuration.
+    let accepted = previous.clone().filter(|_| view.artifact(file::CFG).is_some());
+    let correcting = TextToCorrect::new(NodeName::GenerateInvariants, accepted, previous.clone(), view, attempt)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.feedback_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);
@@ -40,15 +43,16 @@ pub(super) async fn perform(
     ];
     let input_sha = attempt.keep(&files.iter().map(|(_, text)| text.as_str()).collect::<String>())?;
     if has_feedback {
-        files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::GenerateInvariants), "")));
+        let open = view.feedback_for(NodeName::GenerateInvariants);
+        files.push(("feedback.md".to_owned(), correcting.feedback_file(open, "")));
     }
     let purpose = match on_trial {
         Some(_) => "strengthen",
-        None if previous.is_some() && has_feedback => "repair",
+        None if correcting.shown().is_some() && has_feedback => "repair",
         None => "draft",
     };
     files.extend(on_trial.map(|mutants| ("survivors.md".to_owned(), survivors_file(mutants))));
-    if let Some(previous) = &previous {
+    if let Some(previous) = correcting.shown() {
         files.push(("previous.md".to_owned(), number_lines(previous)));
     }
     if purpose == "repair" {
@@ -69,26 +73,18 @@ pub(super) async fn perform(
         (None, Some((text, sha))) => single_call::earlier_answer(text.clone(), sha.clone()),
         (None, None) => context.ask(view, ask).await?,
     };
-    let repairs = previous.as_deref().filter(|_| purpose == "repair");
-    let Repaired { sha, text, mut normalised } = repaired(repairs, answer, attempt)?;
-    // After edits that do not fit, the next attempt repairs the same text.
-    let mut artifacts: BTreeMap<String, Sha> = text.is_ok().then(|| (ANSWER.to_owned(), sha)).into_iter().collect();
-    // Until the answer is accepted: one that was not is never kept.
-    artifacts.insert(INPUT.to_owned(), attempt.keep("")?);
-    let read = match text.and_then(|text| extract_sections(&text)) {
-        Ok(mut read) => {
-            read.normalised.append(&mut normalised);
-            record_normalisation(attempt, read)?
-        }
-        Err(problem) => {
-            return Ok(Product {
-                event: Event::Unreadable,
-                artifacts,
-                feedback: vec![feedback("your last answer could not be read", problem.what)],
-                facts: Facts::Nothing,
-            });
+    let read = |text: &str, _: bool| extract_sections(text).map_err(Mistakes::unreadable);
+    let (read, sha) = match correcting.take(answer, ANSWER, view, &read)? {
+        Taken::Accepted { value, sha } => (value, sha),
+        Taken::SentBack(mut product) => {
+            // An answer that was not accepted is never kept.
+            product.artifacts.insert(INPUT.to_owned(), attempt.keep("")?);
+            return Ok(product);
         }
     };
+    // Until the merge is accepted, too.
+    let mut artifacts: BTreeMap<String, Sha> =
+        BTreeMap::from([(ANSWER.to_owned(), sha), (INPUT.to_owned(), attempt.keep("")?)]);
     // Also if the merge is rejected: the reviewer and a person see the configuration that was rejected.
     artifacts.insert(file::CFG.to_owned(), attempt.keep(&read.cfg)?);
     let inspection = match recall_inspection(attempt)? {

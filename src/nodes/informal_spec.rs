@@ -1,22 +1,21 @@
 //! Turns the documents into an informal specification with numbered requirements.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::ask::{NodeRequest, record_normalisation};
+use super::ask::NodeRequest;
 use super::context::NodeContext;
-use super::edited::{Repaired, repaired};
+use super::edited::{Mistakes, Taken, TextToCorrect};
 use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
-use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
-    fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
-    parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
+    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places,
+    fences, fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise,
+    outside_fences, parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer,
+    unaccounted_text,
 };
 use crate::tla::is_module_name;
 
@@ -28,18 +27,12 @@ pub(super) async fn perform(
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
     let documents = documents(view, attempt)?;
-    let is_retry = view.state.unreadable;
-    let answer = current(view, attempt, ANSWER)?;
-    // An answer that was sent back for wrong places is the text to correct, not the version before it.
-    let sent_back = answer.as_deref().filter(|_| is_retry).and_then(|answer| read(answer).ok());
-    let previous = match sent_back {
-        Some(read) => Some(read.value.0),
-        None => current(view, attempt, file::INFORMAL)?.or(answer),
-    };
+    let (informal, last_answer) = (current(view, attempt, file::INFORMAL)?, current(view, attempt, ANSWER)?);
+    let correcting = TextToCorrect::new(NodeName::InformalSpec, informal, last_answer, view, attempt)?;
     let settings = &view.settings;
     let decisions = &view.specification.decisions;
     let flaw_open = view.state.repaired && view.feedback_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
-    let is_single_call = previous.is_none() && single_call::is_due(view, attempt);
+    let is_single_call = correcting.shown().is_none() && single_call::is_due(view, attempt);
     // Until a specification for the new documents is accepted, also after a review of unreadable answers.
     let changed_documents = settings.made_from.as_ref().filter(|_| view.specification.origin.informal == 0);
     let mut data = json!({
@@ -51,11 +44,16 @@ pub(super) async fn perform(
     if !decisions.is_empty() {
         files.push(("decided.md".to_owned(), decided_file(decisions)));
     }
-    let purpose = if let Some(previous) = &previous {
+    let purpose = if let Some(previous) = correcting.shown() {
         files.push(("previous.md".to_owned(), number_lines(previous)));
         let task = changed_documents.map(|made_from| made_from.task());
-        let open = task.iter().chain(view.feedback_for(NodeName::InformalSpec));
-        let open = feedback_file(open, "Nothing in particular: read it once more.");
+        let open = task.iter().chain(open_feedback(view));
+        let if_none = "Nothing in particular: read it once more.";
+        // The task to follow newer documents stays, whatever an answer has mended.
+        let open = match changed_documents {
+            Some(_) => feedback_file(open, if_none),
+            None => correcting.feedback_file(open, if_none),
+        };
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
@@ -87,44 +85,58 @@ pub(super) async fn perform(
         sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
         unaccounted_text(&sentences)
     };
-    // After edits that do not fit, the next attempt repairs the same text.
-    let mut fits = true;
-    let (answer, read) = if is_single_call {
-        take_own_part(attempt, reply)?
-    } else {
-        let Repaired { sha, text, mut normalised } = repaired(previous.as_deref(), reply, attempt)?;
-        fits = text.is_ok();
-        let read = text.and_then(|text| read(&text)).map(|mut read| {
-            read.normalised.append(&mut normalised);
-            read
-        });
-        let read = if changed_documents.is_some() { read.and_then(without_earlier_places) } else { read };
-        (sha, read)
+    let OwnPart { answer: own, missing, normalised: notes } =
+        if is_single_call { take_own_part(attempt, reply)? } else { OwnPart::whole(reply) };
+    // The other parts were made from this one. They are used if only its places are corrected.
+    let parts = all_parts.filter(|_| missing.is_none() && !parse_requirements(&own.text).is_empty());
+    let parts = parts.map(|sha| (single_call::ANSWER.to_owned(), sha));
+    let read = |text: &str, is_last: bool| {
+        let mut read = match &missing {
+            None => read(text).map_err(Mistakes::unreadable)?,
+            Some(problem) => return Err(Mistakes::unreadable(problem.clone())),
+        };
+        read.normalised.splice(0..0, notes.iter().cloned());
+        let read = if changed_documents.is_some() { without_earlier_places(read)? } else { read };
+        require_places(read, &documents, is_last, &unaccounted)
     };
-    let mut artifacts: BTreeMap<String, Sha> = fits.then(|| (ANSWER.to_owned(), answer)).into_iter().collect();
-    match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted)) {
-        Ok(read) => {
-            // The other parts were derived from this one, so they are used only if it could be read.
-            artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
-            let (text, requirements, open_points, assumptions) = record_normalisation(attempt, read)?;
-            artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
+    match correcting.take(own, ANSWER, view, &read)? {
+        Taken::Accepted { value: (text, requirements, open_points, assumptions), sha } => {
+            let artifacts = [(ANSWER.to_owned(), sha), (file::INFORMAL.to_owned(), attempt.keep(&text)?)];
             let (other_concerns, normative_sentences) = (other_concerns(&text), account(&text));
             let names = fixed_names(&text);
             let facts =
                 Facts::Informal { requirements, open_points, assumptions, normative_sentences, names, other_concerns };
+            let artifacts = artifacts.into_iter().chain(parts).collect();
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
-        Err(problem) => Ok(Product {
-            event: Event::Unreadable,
-            artifacts,
-            feedback: vec![Feedback {
-                node: NodeName::InformalSpec,
-                from: "your last answer could not be read".into(),
-                text: problem.what,
-            }],
-            facts: Facts::Nothing,
-        }),
+        Taken::SentBack(mut product) => {
+            product.artifacts.extend(parts);
+            Ok(product)
+        }
     }
+}
+
+/// The feedback to act on. A remark about an open point whose readings are exchanged, or that was decided, is left out: the
+/// task about the point says what becomes of it.
+fn open_feedback(view: &RunView) -> impl Iterator<Item = &Feedback> {
+    let settled = view.settled_open_points();
+    view.feedback_for(NodeName::InformalSpec)
+        .filter(move |item| !item.is_review_issue() || !settled.iter().any(|point| is_only_about(&item.text, point)))
+}
+
+/// Whether a remark is about this open point, and names no other item.
+fn is_only_about(text: &str, point: &OpenPoint) -> bool {
+    let mut ids = text.split(|c: char| !c.is_alphanumeric()).filter(|word| is_item(word)).peekable();
+    let question = point.question.trim_end_matches('?');
+    let quotes = !question.is_empty() && text.to_lowercase().contains(&question.to_lowercase());
+    (ids.peek().is_some() || quotes) && ids.all(|id| id == point.id)
+}
+
+/// Whether a word is the number of a requirement, an open point, an assumption or a normative sentence.
+fn is_item(word: &str) -> bool {
+    let mut chars = word.chars();
+    let number = chars.next().is_some_and(|c| matches!(c, 'R' | 'O' | 'A' | 'N')).then_some(chars.as_str());
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The lines of the normative sentences, by document.
@@ -153,23 +165,34 @@ fn decided_file(decisions: &[Decision]) -> String {
 type Informal = (String, Vec<Requirement>, Vec<OpenPoint>, Vec<Assumption>);
 type Read = Result<Readable<Informal>, Problem>;
 
-/// This node's part of a single answer for all nodes; the whole answer if the part is missing.
-fn take_own_part(attempt: &Attempt<'_>, whole: NodeAnswer) -> Result<(Sha, Read), NodeError> {
-    let mut parts = split_answer(&whole.text);
-    match parts.informal {
-        Ok(text) => {
-            let read = read(&text).map(|mut read| {
-                parts.normalised.append(&mut read.normalised);
-                Readable { normalised: parts.normalised, ..read }
-            });
-            Ok((attempt.keep(&text)?, read))
-        }
-        Err(problem) => Ok((whole.sha, Err(problem))),
+/// This node's part of an answer.
+struct OwnPart {
+    answer: NodeAnswer,
+    /// Why the answer has no such part; then `answer` is the whole answer.
+    missing: Option<Problem>,
+    normalised: Vec<String>,
+}
+
+impl OwnPart {
+    fn whole(answer: NodeAnswer) -> Self {
+        Self { answer, missing: None, normalised: Vec::new() }
     }
+}
+
+/// This node's part of a single answer for all nodes.
+fn take_own_part(attempt: &Attempt<'_>, whole: NodeAnswer) -> Result<OwnPart, NodeError> {
+    let AnswerParts { informal, normalised, .. } = split_answer(&whole.text);
+    Ok(match informal {
+        Ok(text) => {
+            OwnPart { answer: NodeAnswer { sha: attempt.keep(&text)?, text, ..whole }, missing: None, normalised }
+        }
+        Err(problem) => OwnPart { answer: whole, missing: Some(problem), normalised },
+    })
 }
 
 fn read(answer: &str) -> Read {
     let mut text = normalise(answer);
+    refuse_control(&text)?;
     let mut normalised = Vec::new();
     if text != answer {
         normalised.push("line ends or a byte-order mark".to_owned());
@@ -225,16 +248,16 @@ fn read(answer: &str) -> Read {
 }
 
 /// Checks that no place of the earlier documents is left: a later reader would take what rests on it for documented.
-fn without_earlier_places(read: Readable<Informal>) -> Read {
+fn without_earlier_places(read: Readable<Informal>) -> Result<Readable<Informal>, Mistakes> {
     let left: Vec<&str> = read.value.0.lines().filter(|line| line.contains(EARLIER)).map(str::trim).collect();
     if left.is_empty() {
         return Ok(read);
     }
-    Err(Problem::new(format!(
+    Err(Mistakes::in_usable_text(Problem::new(format!(
         "places of the earlier documents are left in it; cite the lines of the new documents that say so, or take out what rests \
          on them:\n\n- {}\n",
         left.join("\n- ")
-    )))
+    ))))
 }
 
 /// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind, and that every
@@ -243,9 +266,9 @@ fn without_earlier_places(read: Readable<Informal>) -> Read {
 fn require_places(
     mut read: Readable<Informal>,
     documents: &[Document],
-    is_retry: bool,
+    is_last: bool,
     unaccounted: &dyn Fn(&str) -> Option<String>,
-) -> Read {
+) -> Result<Readable<Informal>, Mistakes> {
     let (text, requirements, open_points, assumptions) = &mut read.value;
     let wrong = check_places(requirements, open_points, assumptions, documents);
     let incomplete: Vec<String> = open_points
@@ -255,7 +278,7 @@ fn require_places(
         .collect();
     let without_kind: Vec<String> =
         assumptions.iter().filter(|assumption| assumption.kind.is_none()).map(Assumption::words).collect();
-    if is_retry {
+    if is_last {
         return Ok(read);
     }
     let unaccounted = unaccounted(text);
@@ -285,7 +308,7 @@ fn require_places(
                     `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`:\n\n";
         problem += &unaccounted;
     }
-    Err(Problem::new(problem))
+    Err(Mistakes::in_usable_text(Problem::new(problem)))
 }
 
 /// The list below the heading "Other concerns".

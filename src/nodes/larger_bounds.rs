@@ -54,7 +54,7 @@ pub(super) fn write_larger_bounds(text: &mut String, check: Option<&CheckOutcome
         let _ = writeln!(
             text,
             "- {words}. Either have this value used in the configuration (`cfg_mismatch`), where the violation is then judged as \
-             any other, or accept `{name}` in `accepted_bounds`, as `{name}: reason`, because the documents exclude it"
+             any other, or accept `{name}` in `accepted_bounds`, with the reason why the documents exclude it"
         );
         if let Some((_, Some(trace))) = bound.violated() {
             let _ = writeln!(text, "\n{}\n", trace_table(trace, UNLIMITED_WIDTH).trim_end());

@@ -27,6 +27,7 @@ mod mutants_text;
 mod prediction;
 mod recording;
 mod review;
+mod review_answer;
 mod review_facts;
 mod review_text;
 mod sample;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
 use super::blind_reading::read_blindly;
 use super::context::{NodeContext, parse_schema};
+use super::review_answer::{ListedNames, SCHEMA, mistakes_in_claim, read_review};
 use super::review_facts::{ReviewSubject, unread_files};
 use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
@@ -16,12 +16,10 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, Attempt, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError, NodeName,
     Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{Document, Problem, Readable, extract_json_object, show_invisible, without_sections};
-use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
+use crate::prompt::{Document, Problem, show_control, show_invisible, without_sections};
+use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
-/// JSON schema of [`Review`], for models that can be constrained to one.
-const SCHEMA: &str = include_str!("review_schema.json");
 /// Sections of the informal specification that `facts.md` repeats item by item, or that say nothing about the module.
 const NOT_FOR_THE_REVIEW: [&str; 6] =
     ["requirements", "open points", "assumptions", "out of scope", "other concerns", "witnesses"];
@@ -39,13 +37,16 @@ pub(super) async fn perform(
     let parsed = module.as_deref().and_then(|text| context.modules.parse(text).ok());
     let informal = current(view, attempt, file::INFORMAL)?;
     let subject = ReviewSubject::new(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
-    let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
-    let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
+    // As they are written into the workspace, or the reviewer would not have read them.
+    let shown = |text: &str| show_control(text).into_owned();
+    let shown_module = shown(&without_translation(module.as_deref().unwrap_or("There is no module yet.\n")));
+    let shown_cfg = shown(cfg.as_deref().unwrap_or("There is no configuration yet.\n"));
     let check_text = match (subject.fresh_check(), view.check()) {
         (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH) + OUTPUT_POINTER,
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };
+    let check_text = shown(&check_text);
     let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
     // As if nothing were accepted and everything read: the reviewer learns what it would have to accept by name.
     let check_sha = Sha::digest(&check_text);
@@ -104,7 +105,14 @@ pub(super) async fn perform(
     // A recorded reviewer of other documents accepts nothing of these.
     unread.extend(answer.changed_documents.iter().map(ToString::to_string));
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
-    match read(&answer.text) {
+    let listed = ListedNames::new(&subject, &before);
+    let review = read_review(&answer.text, &listed, answer.replayed);
+    // A second claim with mistakes is refused by the guard.
+    let review = review.and_then(|review| match claim_mistakes(&subject, &review.value, &documents, &unread) {
+        mistakes if mistakes.is_empty() || view.state.unreadable => Ok(review),
+        mistakes => Err(Problem::of_mistakes(&mistakes)),
+    });
+    match review {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
             let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts)?;
@@ -142,6 +150,30 @@ fn best_inconclusive(view: &RunView, here: RevisionRank) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
 }
 
+/// What the reviewer itself has to mend in its claims of flaws. Those of further claims are added only to those of the main
+/// one: without them such a claim merely has no second reading.
+fn claim_mistakes(
+    subject: &ReviewSubject<'_>,
+    review: &Review,
+    documents: &[Document],
+    unread: &[String],
+) -> Vec<String> {
+    let Some(main) = review.flaw.as_ref().filter(|_| review.verdict == ReviewVerdict::Flaw) else { return Vec::new() };
+    let mistakes =
+        |flaw: &Flaw| mistakes_in_claim(subject, flaw, &subject.flaw_facts(flaw, documents, unread.to_vec()));
+    let mut all = mistakes(main);
+    if !all.is_empty() {
+        let of_further = |flaw: &Flaw| {
+            mistakes(flaw)
+                .into_iter()
+                .map(|mistake| format!("in the claim about {}: {mistake}", flaw.property))
+                .collect::<Vec<_>>()
+        };
+        all.extend(review.further_flaws.iter().flat_map(of_further));
+    }
+    all
+}
+
 /// Lets the guards decide on a review.
 fn judge(
     attempt: &Attempt<'_>,
@@ -175,7 +207,11 @@ fn judge(
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: Some(clause), .. } => {
-            let why = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
+            let all = claim_mistakes(subject, &review, documents, unread);
+            let why = match (all.as_slice(), &flaw_facts) {
+                ([], Some(facts)) => clause.words(facts),
+                (all, _) => all.join("\n"),
+            };
             feedback.push(Feedback {
                 node: NodeName::Formalize,
                 from: "a claim of a flaw in the protocol was refused".into(),
@@ -229,7 +265,7 @@ fn unreadable_product(
         let clause = clause.filter(|clause| clause.node() != NodeName::Review);
         clause.map(|clause| guard_feedback(clause, &facts, subject)).into_iter().collect()
     } else {
-        let from = "your last review could not be read".to_owned();
+        let from = "your last review could not be used".to_owned();
         vec![Feedback { node: NodeName::Review, from, text: problem.what }]
     };
     let best_inconclusive = best_inconclusive(subject.view, rank);
@@ -239,28 +275,6 @@ fn unreadable_product(
         feedback,
         facts: Facts::ReviewUnreadable { approval: Box::new(facts), rank },
     })
-}
-
-fn read(answer: &str) -> Result<Readable<Review>, Problem> {
-    let Readable { mut value, mut normalised } = extract_json_object(answer)?;
-    for issue in value["issues"].as_array_mut().into_iter().flatten() {
-        // Some models write the string "null" for a missing value.
-        if issue["blame"] == "null" {
-            issue["blame"] = serde_json::Value::Null;
-            normalised.push("`blame` given as the word \"null\"".to_owned());
-        }
-    }
-    let mut review =
-        Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
-    for flaw in review.flaw.iter_mut().chain(&mut review.further_flaws) {
-        if let Some(id) = requirement_id(&flaw.requirement) {
-            flaw.requirement = id;
-        }
-    }
-    if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
-        return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
-    }
-    Ok(Readable { value: review, normalised })
 }
 
 fn issue_feedback(issue: &Issue) -> Feedback {
@@ -291,26 +305,4 @@ fn guard_feedback(clause: ApprovalClause, facts: &ApprovalFacts, subject: &Revie
         text = format!("{text}: {}", named.collect::<Vec<_>>().join(", "));
     }
     Feedback { node: clause.node(), from: "what an approval needs".into(), text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_approval_in_prose_or_with_misspelt_fields_is_not_a_review() {
-        for answer in [
-            "APPROVED",
-            "This cannot be APPROVED yet.",
-            "{\"verdict\":\"APPROVED\",\"issues\":[]}",
-            "{\"verdict\":\"approved\"}",
-            "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
-            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
-            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":{\"requirement\":\"R1\",\"property\":\"P\",\"steps\":[],\"unfair\":{\"file\":\"a.md\",\"line\":1}}}",
-        ] {
-            assert!(read(answer).is_err(), "{answer}");
-        }
-        let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
-        assert_eq!(review.value.earliest(), Some(NodeName::GenerateInvariants));
-    }
 }

@@ -10,6 +10,7 @@ use crate::pipeline::{
     AnswerFacts, AnswerLabels, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError, ReadRefused,
     RequestPartOmitted, RequestSent, RunError, RunEvent, StopReason,
 };
+use crate::prompt::show_control;
 
 /// An answer that is durable.
 pub(super) struct NodeAnswer {
@@ -52,6 +53,9 @@ impl NodeContext {
         attempt: &Attempt<'_>,
         visibility: RuleVisibility,
     ) -> Result<Sample, NodeError> {
+        for text in [&mut request.role, &mut request.prompt] {
+            *text = show_control(text).into_owned();
+        }
         let RequestKey { purpose, sample, .. } = request.key.clone();
         let known = attempt.recall(|event| match event {
             RunEvent::AnswerReceived(a) if a.purpose == purpose && a.sample == sample => Some(a),

@@ -17,7 +17,7 @@ use crate::pipeline::{
     AnswerUnreadable, Attempt, Event, Facts, Feedback, Flaw, FurtherReading, NodeError, NodeName, Product,
     ReplacedClaim, RunEvent, RunView, file,
 };
-use crate::prompt::{OpenPoint, Problem, Readable, extract_json_object, marked_changes};
+use crate::prompt::{OpenPoint, Problem, Readable, marked_changes, object_and_rest};
 
 const ANSWER: &str = "second_reading.answer";
 const PROMPT: &str = "review/second_reading";
@@ -218,10 +218,24 @@ fn other_reading_feedback(point: &OpenPoint, claim: &str, why: &str) -> Feedback
 }
 
 fn read(answer: &str, view: &RunView) -> Result<Readable<Opinion>, Problem> {
-    let Readable { value, normalised } = extract_json_object(answer)?;
-    let opinion = Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))?;
-    if let Some(id) = opinion.open_point.as_ref().filter(|id| view.undecided_open_point(id).is_none()) {
-        return Err(Problem::new(format!("`open_point` is {id:?}, and `claim.md` lists no such open point")));
+    let (Readable { value, normalised }, outside) = object_and_rest(answer)?;
+    let mut mistakes: Vec<String> = outside.into_iter().map(|problem| problem.what).collect();
+    match Opinion::deserialize(&value) {
+        Err(e) => mistakes.push(format!("the answer cannot be read: {e}")),
+        Ok(opinion) => {
+            if let Some(id) = opinion.open_point.as_ref().filter(|id| view.undecided_open_point(id).is_none()) {
+                mistakes.push(format!("`open_point` is {id:?}, and `claim.md` lists no such open point"));
+            }
+            if opinion.open_point.is_some() && !opinion.agrees {
+                mistakes.push("`agrees` is false, but `open_point` names a reading that grants the claim".to_owned());
+            }
+            if opinion.why.trim().is_empty() {
+                mistakes.push("`why` is empty".to_owned());
+            }
+            if mistakes.is_empty() {
+                return Ok(Readable { value: opinion, normalised });
+            }
+        }
     }
-    Ok(Readable { value: opinion, normalised })
+    Err(Problem::of_mistakes(&mistakes))
 }

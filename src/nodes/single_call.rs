@@ -4,11 +4,11 @@
 
 use super::acceptance::accept_chosen;
 use super::sample::NodeAnswer;
-use super::workspace::current;
+use super::workspace::{NOT_FOR_THE_MODEL, current};
 use crate::config::Draft;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, NodeError, NodeName, PartMissing, PartTaken, RunError, RunEvent, RunView, file};
-use crate::prompt::{extract_module, split_answer};
+use crate::prompt::{extract_module, split_answer, without_sections};
 
 /// The artifact that holds the answer for later nodes.
 pub(super) const ANSWER: &str = "single_call.answer";
@@ -63,8 +63,11 @@ pub(super) fn take_part(
     }
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
     let parts = split_answer(&answer);
+    let corrected = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
+    let is_same = parts.informal.as_ref().is_ok_and(|informal| describes_same_model(informal, &corrected));
     let has_module = parts.module.as_ref().is_some_and(|text| extract_module(text, view.module_name()).is_ok());
     let (part, why) = match node {
+        _ if !is_same => (None, "its informal specification was corrected since, in more than its places"),
         NodeName::Formalize => (parts.module, "it holds no module"),
         // The properties refer to the definitions of the answer's own module and fit no other.
         NodeName::GenerateInvariants if !has_module => (None, "its module was not there or could not be read"),
@@ -85,6 +88,25 @@ pub(super) fn take_part(
         attempt.record(Kind::Act, RunEvent::PartTaken(part))?;
     }
     Ok(Some(earlier_answer(text, sha)))
+}
+
+/// Whether two informal specifications say the same of the model: they differ only in places, and in sections that have no
+/// effect on module and properties.
+fn describes_same_model(one: &str, other: &str) -> bool {
+    let words = |text: &str| {
+        let mut kept = String::new();
+        let mut depth = 0_usize;
+        for c in without_sections(text, &[&NOT_FOR_THE_MODEL[..], &["open points", "assumptions"]].concat()).chars() {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ if depth == 0 => kept.push(c),
+                _ => {}
+            }
+        }
+        kept.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    words(one) == words(other)
 }
 
 /// A text that an earlier answer gave, as an answer. The reads belong to that answer.

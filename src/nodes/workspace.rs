@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::files;
 use crate::llm::Offered;
 use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
-use crate::prompt::{Document, index_path, marked_changes, render_index};
+use crate::prompt::{Document, index_path, marked_changes, render_index, show_control};
 use crate::tla::{Diagnostic, UNLIMITED_WIDTH, outcome_text};
 
 /// Sections of the informal specification that say nothing about the model.
@@ -59,6 +59,8 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
         return Err(RunError::UnsafeName { name: path.to_owned() }.into());
     }
     let target = root.join(path);
+    // Many servers refuse a request with a NUL, and then the run could never go on.
+    let text = &*show_control(text);
     let sha = attempt.keep(text)?;
     if !files::read_below(&root, &target, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
         let dir = target.parent().unwrap_or(&root);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::lines::writeln;
-use crate::pipeline::{Review, Revision, RunView};
+use crate::pipeline::{AcceptedItem, Review, Revision, RunView};
 
 /// What the reviews of these revisions accepted by name: a line for each kind, and one for each item that has a reason. What
 /// was accepted again is listed with the later revision, or with the later reason.
@@ -16,7 +16,7 @@ pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<Str
     let with_reasons = reviews().flat_map(|(_, review)| kinds(review));
     let reasoned: BTreeSet<(&str, &str)> = with_reasons
         .flat_map(|(one, _, entries)| {
-            entries.iter().filter_map(move |entry| Some((one, entry.trim().split_once(": ")?.0)))
+            entries.iter().map(AcceptedItem::parts).filter_map(move |(name, reason)| reason.map(|_| (one, name)))
         })
         .collect();
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -25,15 +25,14 @@ pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<Str
         let mut own = Vec::new();
         for (one, several, entries) in kinds(review) {
             let mut plain = Vec::new();
-            for entry in entries.iter().map(|entry| entry.trim()) {
-                let reason = entry.split_once(": ");
-                let name = reason.map_or(entry, |(name, _)| name);
+            for entry in entries {
+                let (name, reason) = entry.parts();
                 if (reason.is_none() && reasoned.contains(&(one, name))) || !seen.insert((one, name)) {
                     continue;
                 }
                 match reason {
                     Some(_) => own.push(format!("rev_{revision}: {one} {entry}")),
-                    None => plain.push(entry),
+                    None => plain.push(name),
                 }
             }
             let what = if plain.len() == 1 { one } else { several };
@@ -45,7 +44,7 @@ pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<Str
 }
 
 /// What a review accepts, by kind: the words for one and for several items, and the entries.
-fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<String>); 9] {
+fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 9] {
     [
         ("the change of", "the changes of", &review.accepted_changes),
         ("that no property covers", "that no property covers", &review.accepted_uncovered),

@@ -12,6 +12,29 @@ use serde_json::{Value, json};
 
 use super::model_server::{Block, Reply, Seen};
 
+/// A recorded review as a model has to write it today: recordings of version 0.2 accept items without the object of name and
+/// reason, which counts only in a replay. Other answers stay as they are.
+pub fn in_todays_form(answer: &str) -> String {
+    let span = answer.find('{').zip(answer.rfind('}'));
+    let read = span.and_then(|(start, end)| serde_json::from_str::<Value>(answer.get(start..=end)?).ok());
+    let (Some((start, end)), Some(mut review)) = (span, read) else { return answer.to_owned() };
+    if review["verdict"].is_null() {
+        return answer.to_owned();
+    }
+    for (list, items) in review.as_object_mut().unwrap() {
+        if !list.starts_with("accepted_") && list != "intended_dead" {
+            continue;
+        }
+        for item in items.as_array_mut().unwrap() {
+            if let Some(text) = item.as_str() {
+                let (name, reason) = text.split_once(": ").unwrap_or((text, "as recorded"));
+                *item = json!({"name": name, "reason": reason});
+            }
+        }
+    }
+    format!("{}{review}{}", &answer[..start], &answer[end + 1..])
+}
+
 /// The answers of a recording, in its order.
 pub struct RecordedModel {
     answers: Vec<Value>,
@@ -95,7 +118,7 @@ impl RecordedModel {
     }
 
     fn answer(&self, index: usize, seen: &Seen) -> Reply {
-        let answer = self.answers[index]["answer"].as_str().unwrap();
+        let answer = &in_todays_form(self.answers[index]["answer"].as_str().unwrap());
         // Claude Code enforces a schema with a tool of its own, and asks once more if the model does not call it.
         if seen.tools().iter().any(|tool| tool == "StructuredOutput")
             && let (Some(start), Some(end)) = (answer.find('{'), answer.rfind('}'))

@@ -17,6 +17,7 @@ use sse_stream::{Sse, SseByteStream};
 
 use super::budget::{BYTES_PER_TOKEN, EXPECTED_OUTPUT};
 use super::call_state::CallState;
+use super::control_characters::without_nul;
 use super::failure::{CallFailure, FailureKind};
 use super::http_failure::{self, Envelope};
 use super::provider::{LlmError, MAX_ANSWER_BYTES};
@@ -145,7 +146,8 @@ impl HttpClient {
         body: &Value,
         tally: &mut CallTally,
     ) -> Result<Events<'_>, CallFailure> {
-        let sent = self.client.post(self.url.clone()).headers(headers).json(body).send().await;
+        let body = without_nul(body);
+        let sent = self.client.post(self.url.clone()).headers(headers).json(&*body).send().await;
         let response = sent.map_err(|e| self.transport_failure(e))?;
         let status = response.status();
         let mut envelope = Envelope::new(status.as_u16(), response.headers(), self.now);

@@ -13,6 +13,7 @@ mod claude_login;
 mod claude_program;
 mod claude_reads;
 mod claude_stream;
+mod control_characters;
 mod download;
 mod failure;
 mod handoff;

@@ -2,11 +2,10 @@
 //! quotes the error.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::invisible_characters::refuse_control;
 use super::problem::{Problem, Readable, quote};
 use super::spelling::{Kind, correct_spelling, kinds, open_comment};
-use super::strict_json::Strict;
 
 /// A fenced code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +49,15 @@ pub fn normalise(text: &str) -> String {
 }
 
 /// Normalises, with a note if anything changed.
-fn normalise_with_notes(answer: &str) -> (String, Vec<String>) {
+///
+/// # Errors
+///
+/// The text has a control character: no later request could show it to a model.
+pub(super) fn normalise_with_notes(answer: &str) -> Result<(String, Vec<String>), Problem> {
     let text = normalise(answer);
+    refuse_control(&text)?;
     let notes = if text == answer { Vec::new() } else { vec!["line ends or a byte-order mark".to_owned()] };
-    (text, notes)
+    Ok((text, notes))
 }
 
 /// All fenced blocks, in order. A fence is closed by one of the same character that is at least as long (CommonMark, section
@@ -67,7 +71,7 @@ pub fn outside_fences(text: &str) -> String {
     split(text).1
 }
 
-fn split(text: &str) -> (Vec<Fence>, String) {
+pub(super) fn split(text: &str) -> (Vec<Fence>, String) {
     let mut found = Vec::new();
     let mut outside = String::new();
     let mut open: Option<Fence> = None;
@@ -119,7 +123,7 @@ pub(super) fn unwrap_outer_fence(text: &str) -> Option<String> {
 
 /// Extracts the one TLA+ module named `name` from an answer.
 pub fn extract_module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
-    let (text, mut notes) = normalise_with_notes(answer);
+    let (text, mut notes) = normalise_with_notes(answer)?;
     let (blocks, outside) = split(&text);
     // By content, not by the word after the fence: models write `tla`, `tlaplus`, `TLA+` or nothing.
     let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.has_module()).collect();
@@ -308,7 +312,7 @@ pub(super) fn is_section(fence: &Fence) -> bool {
 /// Extracts the four fenced sections of an answer: `invariants`, `properties`, `witnesses`, `cfg`. Properties may be missing
 /// or empty.
 pub fn extract_sections(answer: &str) -> Result<Readable<Sections>, Problem> {
-    let (mut text, mut notes) = normalise_with_notes(answer);
+    let (mut text, mut notes) = normalise_with_notes(answer)?;
     if let Some(inner) = unwrap_outer_fence(&text) {
         text = inner;
         notes.push("the whole answer inside a fence".to_owned());
@@ -362,91 +366,6 @@ pub fn extract_sections(answer: &str) -> Result<Readable<Sections>, Problem> {
     let mut next = || corrected.next().unwrap_or_default();
     let value = Sections { invariants: next(), properties: next(), witnesses: next(), cfg: next() };
     Ok(Readable { value, normalised: notes })
-}
-
-/// Extracts the one JSON object of an answer, with or without a fence.
-pub fn extract_json_object(answer: &str) -> Result<Readable<Value>, Problem> {
-    let (text, mut notes) = normalise_with_notes(answer);
-    let blocks = fences(&text);
-    let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.body.trim_start().starts_with('{')).collect();
-    let value = match fenced.as_slice() {
-        [] => {
-            notes.push("a JSON object without a fence".to_owned());
-            bare_object(&text, &mut notes)?
-        }
-        [first, rest @ ..] => {
-            let value = parse_strict(first.body.trim(), &mut notes)?;
-            for other in rest {
-                if parse_strict(other.body.trim(), &mut Vec::new()).ok().as_ref() != Some(&value) {
-                    return Err(Problem::new(format!(
-                        "the answer holds {} JSON objects, one that begins {} and one that begins {}; answer with one",
-                        fenced.len(),
-                        quote(&first.body),
-                        quote(&other.body)
-                    )));
-                }
-            }
-            if !rest.is_empty() {
-                notes.push("the same object given twice".to_owned());
-            }
-            value
-        }
-    };
-    Ok(Readable { value, normalised: notes })
-}
-
-fn parse_strict(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
-    let mut error = match serde_json::from_str(text) {
-        Ok(Strict(value)) => return Ok(value),
-        Err(error) => error,
-    };
-    // If the text has no straight quote, the typographic ones can only mean straight ones.
-    if !text.contains('"') {
-        match serde_json::from_str(&text.replace(['“', '”', '„', '‟'], "\"")) {
-            Ok(Strict(value)) => {
-                notes.push("typographic quotes".to_owned());
-                return Ok(value);
-            }
-            Err(straightened) => error = straightened,
-        }
-    }
-    let place = quote(text.lines().nth(error.line().saturating_sub(1)).unwrap_or(""));
-    Err(Problem::new(format!("the JSON cannot be read: {error}, in the line {place}")))
-}
-
-/// The offset at which an object seems to start. Braces also occur in prose and in TLA+ sets, so a quote or `}` must follow.
-fn object_start(text: &str) -> Option<usize> {
-    let begins = |at: &usize| text[at + 1..].trim_start().starts_with(['"', '“', '”', '„', '}']);
-    text.match_indices('{').map(|(at, _)| at).find(begins)
-}
-
-/// Extracts the one object from a text without fences, ignoring the prose around it.
-fn bare_object(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
-    let Some(from) = object_start(text) else {
-        return Err(Problem::new(match (text.trim().is_empty(), text.find('{')) {
-            (true, _) => "the answer is empty".to_owned(),
-            (_, Some(at)) => {
-                format!("the JSON cannot be read: no name in quotes follows the brace in {}", quote(&text[at..]))
-            }
-            (_, None) => format!("there is no JSON object in the answer, which begins {}", quote(text)),
-        }));
-    };
-    let rest = &text[from..];
-    let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Strict>();
-    let Some(Ok(Strict(value))) = stream.next() else {
-        // Up to the last brace, so that the message quotes the error inside the object and not the prose after it.
-        let to = rest.rfind('}').map_or(rest.len(), |at| at + 1);
-        return parse_strict(&rest[..to], notes);
-    };
-    let after = &rest[stream.byte_offset()..];
-    match object_start(after) {
-        Some(second) => Err(Problem::new(format!(
-            "the answer holds 2 JSON objects, one that begins {} and one that begins {}; answer with one",
-            quote(rest),
-            quote(&after[second..])
-        ))),
-        None => Ok(value),
-    }
 }
 
 #[cfg(test)]
@@ -506,22 +425,5 @@ mod tests {
             let problem = extract_sections(&answer).unwrap_err();
             assert!(problem.what.contains(expected), "{answer:?}: {}", problem.what);
         }
-    }
-
-    #[test]
-    fn a_json_object_is_never_guessed_from_words() {
-        assert_eq!(extract_json_object("```json\n{\"verdict\":\"revise\"}\n```").unwrap().value["verdict"], "revise");
-        assert_eq!(extract_json_object("So: {\"a\":1} indeed").unwrap().value["a"], 1);
-        assert!(extract_json_object("APPROVED").unwrap_err().what.contains("no JSON object"));
-        assert!(
-            extract_json_object("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```")
-                .unwrap_err()
-                .what
-                .contains("2 JSON objects")
-        );
-        for twice in ["{\"a\":1,\"a\":1}", "So: {\"a\":[{\"b\":1,\"b\":2}]}", "```\n{“a”: 1, “a”: 2}\n```"] {
-            assert!(extract_json_object(twice).unwrap_err().what.contains("duplicate key"), "{twice}");
-        }
-        assert!(extract_json_object("{\"verdict\": approved}").unwrap_err().what.contains("cannot be read"));
     }
 }

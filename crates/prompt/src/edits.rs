@@ -1,5 +1,6 @@
 //! Edits: an answer can name the lines of a text that it changes instead of repeating the whole text.
 
+use super::invisible_characters::show_control;
 use super::problem::Problem;
 
 /// An edit: these lines are replaced by those.
@@ -8,7 +9,38 @@ struct Edit {
     replace: Vec<String>,
 }
 
-/// Applies the edits in an answer to the text that it repairs. `None` if the answer holds no edits.
+/// A text after the edits of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    pub text: String,
+    /// How many edits are in the text now, those that were in it before included.
+    pub applied: usize,
+    /// The edits that could not be applied, each with the reason.
+    pub left: Vec<String>,
+}
+
+impl Edited {
+    /// What was applied and what is left, in words for the model; `None` if nothing is left.
+    pub fn problem(&self) -> Option<Problem> {
+        if self.left.is_empty() {
+            return None;
+        }
+        let applied = match self.applied {
+            0 => "none of your edits was applied".to_owned(),
+            1 => "1 edit was applied, and `previous.md` has it already: do not repeat it".to_owned(),
+            n => format!("{n} edits were applied, and `previous.md` has them already: do not repeat them"),
+        };
+        let these = if self.left.len() == 1 { "this one was not applied" } else { "these were not applied" };
+        Some(Problem::new(format!(
+            "{applied}; {these}. Give what is left with lines that occur once in `previous.md`, or answer with the whole \
+             text:\n\n- {}",
+            self.left.join("\n- ")
+        )))
+    }
+}
+
+/// Applies the edits in an answer to the text that it repairs. `None` if the answer holds no edits. `before` is the text
+/// before earlier edits of the same task, so that an edit that the model repeats is recognised.
 ///
 /// An edit is a block of lines, wherever it is in the answer:
 ///
@@ -20,14 +52,16 @@ struct Edit {
 /// >>>>>>> REPLACE
 /// ```
 ///
+/// An edit whose result is in the text already counts as applied. One whose lines occur nowhere or more than once is left.
+///
 /// # Errors
 ///
-/// The lines of an edit occur nowhere in the text, or more than once, or a block is not complete. Nothing is applied then.
-pub fn apply_edits(previous: &str, answer: &str) -> Option<Result<String, Problem>> {
+/// A block is not complete. Nothing is applied then.
+pub fn apply_edits(previous: &str, before: Option<&str>, answer: &str) -> Option<Result<Edited, Problem>> {
     if !answer.lines().any(is_start) {
         return None;
     }
-    Some(parse(answer).and_then(|edits| apply(previous, &edits)))
+    Some(parse(answer).map(|edits| apply(previous, before, &edits)))
 }
 
 fn is_start(line: &str) -> bool {
@@ -56,41 +90,72 @@ fn parse(answer: &str) -> Result<Vec<Edit>, Problem> {
     Ok(edits)
 }
 
-fn apply(previous: &str, edits: &[Edit]) -> Result<String, Problem> {
+fn apply(previous: &str, before: Option<&str>, edits: &[Edit]) -> Edited {
+    // As the model was shown them.
+    let (previous, before) = (show_control(previous), before.map(show_control));
     let mut lines: Vec<String> = previous.lines().map(str::to_owned).collect();
+    let before: Vec<String> = before.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
+    let (mut applied, mut left) = (0, Vec::new());
     for (i, edit) in edits.iter().enumerate() {
-        let number = i + 1;
-        let search = without_line_numbers(&edit.search);
-        if search.iter().all(|line| line.trim().is_empty()) {
-            return Err(Problem::new(format!(
-                "edit {number} searches for nothing; name the lines before the new ones"
-            )));
-        }
-        let is_here =
-            |at: &usize| lines[*at..].iter().zip(&search).all(|(is, wanted)| is.trim_end() == wanted.trim_end());
-        let last = (lines.len() + 1).saturating_sub(search.len());
-        let found: Vec<usize> = (0..last).filter(is_here).collect();
-        match found.as_slice() {
-            [at] => {
-                let is_numbered = search.iter().zip(&edit.search).any(|(text, line)| text.len() < line.len());
-                let text_of = |line: &String| match line_text(line).filter(|_| is_numbered) {
-                    Some(text) => text.to_owned(),
-                    None => line.clone(),
-                };
-                let replace: Vec<String> = edit.replace.iter().map(text_of).collect();
-                lines.splice(*at..at + search.len(), replace);
-            }
-            found => {
-                let times = if found.is_empty() { "nowhere".to_owned() } else { format!("{} times", found.len()) };
-                return Err(Problem::new(format!(
-                    "edit {number} was not applied, and none of them was: its lines occur {times} in `previous.md`, beginning \
-                     with `{}`. Repeat all edits, each with lines that occur once, or answer with the whole text",
-                    search.first().copied().unwrap_or_default().trim()
-                )));
-            }
+        match apply_one(&mut lines, &before, edit) {
+            Ok(()) => applied += 1,
+            Err(why) => left.push(format!("edit {}: {why}", i + 1)),
         }
     }
-    Ok(lines.join("\n") + "\n")
+    Edited { text: lines.join("\n") + "\n", applied, left }
+}
+
+fn apply_one(lines: &mut Vec<String>, before: &[String], edit: &Edit) -> Result<(), String> {
+    let search = without_line_numbers(&edit.search);
+    if search.iter().all(|line| line.trim().is_empty()) {
+        return Err("it searches for nothing; name the lines before the new ones".to_owned());
+    }
+    let is_numbered = search.iter().zip(&edit.search).any(|(text, line)| text.len() < line.len());
+    let text_of = |line: &String| match line_text(line).filter(|_| is_numbered) {
+        Some(text) => text.to_owned(),
+        None => line.clone(),
+    };
+    let replace: Vec<String> = edit.replace.iter().map(text_of).collect();
+    let found = occurrences(lines, &search);
+    if is_applied(lines, before, &search, &replace, &found) {
+        return Ok(());
+    }
+    let [at] = found.as_slice() else {
+        let times = if found.is_empty() { "nowhere".to_owned() } else { format!("{} times", found.len()) };
+        let first = search.first().copied().unwrap_or_default().trim();
+        return Err(format!("its lines occur {times} in `previous.md`, beginning with `{first}`"));
+    };
+    lines.splice(*at..at + search.len(), replace);
+    Ok(())
+}
+
+/// Whether the text has the result of an edit already, because the model repeats an edit of an earlier answer.
+fn is_applied(lines: &[String], before: &[String], search: &[&str], replace: &[String], found: &[usize]) -> bool {
+    let result: Vec<&str> = replace.iter().map(String::as_str).collect();
+    let is_result_there = || !result.is_empty() && !occurrences(lines, &result).is_empty();
+    match found {
+        // What it searches for was in the text before.
+        [] => occurrences(before, search).len() == 1 && (result.is_empty() || is_result_there()),
+        // The new lines contain the old ones, and are there as a whole.
+        [at] => {
+            let offset = occurrences_in(&result, search).into_iter().next();
+            let start = offset.filter(|_| result.len() > search.len()).and_then(|offset| at.checked_sub(offset));
+            start.is_some_and(|start| occurrences(lines, &result).contains(&start))
+        }
+        _ => false,
+    }
+}
+
+/// Where these lines begin, without regard to white space at the end of a line.
+fn occurrences(lines: &[String], wanted: &[&str]) -> Vec<usize> {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    occurrences_in(&lines, wanted)
+}
+
+fn occurrences_in(lines: &[&str], wanted: &[&str]) -> Vec<usize> {
+    let is_here = |at: &usize| lines[*at..].iter().zip(wanted).all(|(is, wanted)| is.trim_end() == wanted.trim_end());
+    let last = (lines.len() + 1).saturating_sub(wanted.len());
+    (0..last).filter(is_here).collect()
 }
 
 /// The lines without the numbers that they have in `previous.md` (`12 | text`), if each has one.
@@ -126,31 +191,71 @@ mod tests {
             (edit("3 | three\n4 | two\n", "three\n"), "one\ntwo  \nthree\n====\n"),
             (edit("one\n", "0\n") + &edit("0\n", "zero\n"), "zero\ntwo  \nthree\ntwo\n====\n"),
         ] {
-            assert_eq!(apply_edits(TEXT, &answer).unwrap().unwrap(), expected, "{answer}");
+            let edited = apply_edits(TEXT, None, &answer).unwrap().unwrap();
+            assert_eq!((edited.text.as_str(), edited.problem()), (expected, None), "{answer}");
         }
-        assert!(apply_edits(TEXT, "the whole text\n=======\n").is_none());
+        assert!(apply_edits(TEXT, None, "the whole text\n=======\n").is_none());
     }
 
     #[test]
-    fn an_edit_that_does_not_fit_applies_nothing_and_says_why() {
-        for (answer, why) in [
-            (edit("two\n", "2\n"), "edit 1 was not applied, and none of them was: its lines occur 2 times"),
+    fn edits_that_do_not_fit_are_left_and_the_others_applied() {
+        for (answer, expected, why) in [
+            (edit("two\n", "2\n"), TEXT, "none of your edits was applied; this one was not applied."),
+            (edit("two\n", "2\n"), TEXT, "- edit 1: its lines occur 2 times"),
+            (edit("one\n", "1\n") + &edit("four\n", ""), "1\ntwo  \nthree\ntwo\n====\n", "1 edit was applied, and"),
             (
-                edit("one\n", "1\n") + &edit("four\n", ""),
-                "edit 2 was not applied, and none of them was: its lines occur nowhere",
+                edit("four\n", "") + &edit("one\n", "1\n"),
+                "1\ntwo  \nthree\ntwo\n====\n",
+                "- edit 1: its lines occur nowhere",
             ),
-            (edit("", "0\n"), "searches for nothing"),
-            (edit("o\n", "0\n"), "occur nowhere"),
-            ("<<<<<<< SEARCH\none\n".to_owned(), "edit 1 has no line `=======`"),
-            ("<<<<<<< SEARCH\none\n=======\n1\n".to_owned(), "edit 1 has no line `>>>>>>> REPLACE`"),
-            (
-                "<<<<<<< SEARCH\none\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n".to_owned(),
-                "edit 1 has no line `=======`",
-            ),
+            (edit("", "0\n"), TEXT, "searches for nothing"),
+            (edit("o\n", "0\n"), TEXT, "occur nowhere"),
         ] {
-            let problem = apply_edits(TEXT, &answer).unwrap().unwrap_err();
+            let edited = apply_edits(TEXT, None, &answer).unwrap().unwrap();
+            let problem = edited.problem().unwrap().what;
+            assert!(edited.text == expected && problem.contains(why), "{answer}: {edited:?} {problem}");
+        }
+        let empty = apply_edits("", None, &edit("one\n", "")).unwrap().unwrap();
+        assert_eq!((empty.applied, empty.left.len()), (0, 1));
+    }
+
+    #[test]
+    fn an_incomplete_edit_applies_nothing() {
+        for (answer, why) in [
+            ("<<<<<<< SEARCH\none\n", "edit 1 has no line `=======`"),
+            ("<<<<<<< SEARCH\none\n=======\n1\n", "edit 1 has no line `>>>>>>> REPLACE`"),
+            ("<<<<<<< SEARCH\none\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n", "edit 1 has no line `=======`"),
+        ] {
+            let problem = apply_edits(TEXT, None, answer).unwrap().unwrap_err();
             assert!(problem.what.contains(why), "{answer}: {}", problem.what);
         }
-        assert!(apply_edits("", &edit("one\n", "")).unwrap().is_err());
+    }
+
+    /// Whichever edits of an answer fitted, the same answer once more changes nothing and leaves the same edits.
+    #[test]
+    fn repeated_edits_are_recognised() {
+        let all = [
+            edit("one\n", "1\n"),
+            edit("three\n", "three\nfour\n"),
+            edit("two\nthree\n", "three\n"),
+            edit("====\n", "five\n====\n"),
+            edit("three\n", ""),
+            edit("nowhere\n", "x\n"),
+        ];
+        for chosen in 1..1u32 << all.len() {
+            let answer: String = (0..all.len()).filter(|i| chosen & 1 << i != 0).map(|i| all[i].as_str()).collect();
+            let first = apply_edits(TEXT, None, &answer).unwrap().unwrap();
+            let again = apply_edits(&first.text, Some(TEXT), &answer).unwrap().unwrap();
+            // The fifth edit removes what the second and the third one made.
+            if chosen & 0b1_0000 == 0 || chosen & 0b0_0110 == 0 {
+                assert_eq!((&again.text, again.applied), (&first.text, first.applied), "{answer}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_control_character_is_edited_as_it_is_shown() {
+        let edited = apply_edits("a\u{0}b\nc\n", None, &edit("a<U+0000>b\n", "ab\n")).unwrap().unwrap();
+        assert_eq!((edited.text.as_str(), edited.left.len()), ("ab\nc\n", 0));
     }
 }

@@ -1,8 +1,41 @@
 //! Makes invisible characters visible: bidirectional controls, zero-width and tag characters. A document or a model can use
-//! them so that a person sees a different text than a tool reads.
+//! them so that a person sees a different text than a tool reads. It also finds control characters, such as NUL, which many
+//! servers refuse in a request: such a text could never be shown to a model again.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+use super::problem::Problem;
+
+/// Whether a character is a control character that no text needs. Tabs and line ends are none of these.
+fn is_control(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}')
+}
+
+/// A text with its control characters written out, such as `<U+0000>`, so that every server accepts it in a request.
+pub fn show_control(text: &str) -> Cow<'_, str> {
+    write_out(text, is_control)
+}
+
+/// Checks that a text of a model has no control character, and no byte-order mark inside.
+///
+/// # Errors
+///
+/// The first such character, with its line and column.
+pub fn refuse_control(text: &str) -> Result<(), Problem> {
+    let found = text.lines().enumerate().find_map(|(line, text)| {
+        let (at, (byte, c)) = text.char_indices().enumerate().find(|(_, (_, c))| is_control(*c) || *c == '\u{feff}')?;
+        let before: String = text[..byte].chars().rev().take(30).collect::<Vec<_>>().into_iter().rev().collect();
+        Some((line + 1, at + 1, c, before))
+    });
+    let Some((line, column, c, before)) = found else { return Ok(()) };
+    let after = if before.trim().is_empty() { String::new() } else { format!(", after {:?}", before.trim_start()) };
+    Err(Problem::new(format!(
+        "the answer has the control character U+{:04X} in line {line}, column {column}{after}; leave it out, or write it in \
+         words if it is meant",
+        u32::from(c)
+    )))
+}
 
 /// Whether a character is invisible or reorders its neighbours. A zero-width joiner counts even in scripts that need it.
 fn is_invisible(c: char) -> bool {
@@ -28,12 +61,16 @@ fn is_invisible(c: char) -> bool {
 
 /// A text with its invisible characters written out, such as `<U+202E>`.
 pub fn show_invisible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_invisible) {
+    write_out(text, is_invisible)
+}
+
+fn write_out(text: &str, hidden: fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(hidden) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_invisible(c) {
+        if hidden(c) {
             let _ = write!(out, "<U+{:04X}>", u32::from(c));
         } else {
             out.push(c);
@@ -69,6 +106,24 @@ mod tests {
     fn bidirectional_and_zero_width_characters_are_written_out() {
         assert_eq!(show_invisible("a\u{202e}b\u{200b}c\u{2066}\u{e0041}"), "a<U+202E>b<U+200B>c<U+2066><U+E0041>");
         assert_eq!(show_invisible("\u{e4} \u{3b1}\u{2192}\u{4e2d} \\in\n"), "\u{e4} \u{3b1}\u{2192}\u{4e2d} \\in\n");
+    }
+
+    #[test]
+    fn control_characters_are_written_out_and_refused_with_their_place() {
+        for code in (0..0x20).chain([0x7f]) {
+            let c = char::from_u32(code).unwrap();
+            let text = format!("one\n  two{c}three\n");
+            if matches!(c, '\t' | '\n' | '\r') {
+                assert_eq!(show_control(&text), text);
+                assert_eq!(refuse_control(&text), Ok(()));
+            } else {
+                assert_eq!(show_control(&text), format!("one\n  two<U+{code:04X}>three\n"));
+                let problem = refuse_control(&text).unwrap_err().what;
+                assert!(problem.contains(&format!("U+{code:04X} in line 2, column 6, after \"two\"")), "{problem}");
+            }
+        }
+        assert!(refuse_control("a\u{feff}b").is_err());
+        assert_eq!(refuse_control("\u{e4} \u{3b1}\u{1f600} \\in\n"), Ok(()));
     }
 
     #[test]

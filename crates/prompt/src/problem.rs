@@ -13,6 +13,14 @@ impl Problem {
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into() }
     }
+
+    /// Several mistakes as one problem, so that the model mends all of them at once.
+    pub fn of_mistakes(mistakes: &[String]) -> Self {
+        match mistakes {
+            [one] => Self::new(one.clone()),
+            all => Self::new(format!("mend all of these:\n\n- {}", all.join("\n- "))),
+        }
+    }
 }
 
 /// A value that was read from an answer, and the corrections that reading it needed.

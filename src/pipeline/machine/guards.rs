@@ -324,7 +324,7 @@ impl ApprovalClause {
                     facts.weakening_lines.iter().filter(|l| !l.accepted).map(|l| l.line.clone()).collect();
                 format!(
                     "the check is bounded by what no review accepted: {} (each is accepted word for word and with a \
-                     reason, as `LINE: reason`)",
+                     reason, as `{{\"name\": LINE, \"reason\": …}}`)",
                     list(&unaccepted)
                 )
             }
@@ -341,7 +341,7 @@ impl ApprovalClause {
             ),
             ApprovalClause::SentencesAccounted => format!(
                 "sentences of the documents that demand something, which the informal specification neither cites nor declares out \
-                 of scope (a review accepts one as `N1: reason` in `accepted_sentences`): {}",
+                 of scope (a review accepts one by its id and with a reason in `accepted_sentences`): {}",
                 facts.unaccounted_sentences.join("; ")
             ),
             ApprovalClause::ReadingsAccepted => format!(

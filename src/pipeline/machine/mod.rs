@@ -1,6 +1,7 @@
 //! The state machine of a run: nodes, positions, the routing table with its facts, and the two guards. Pure functions of
 //! plain data; it knows no journal, no tool and no model.
 
+mod accepted_item;
 mod event;
 mod guards;
 mod lifelines;
@@ -10,6 +11,7 @@ mod routes;
 mod routing_facts;
 mod state;
 
+pub use accepted_item::{AcceptedItem, NamedItem, is_reason, is_same_name};
 pub use event::{Acceptance, Event, ReviewFacts};
 pub use guards::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use lifelines::{CANDIDATE_LIFELINES, MAX_CANDIDATES, NODE_LIFELINES, candidate_lifeline, is_lifeline, lifelines};

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accepted_item::{AcceptedItem, is_reason};
 use super::node_name::NodeName;
-use crate::tla::requirement_id;
 
 /// How serious an issue is. Only the first two send a run back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -118,31 +118,31 @@ pub struct Review {
     pub issues: Vec<Issue>,
     /// Actions that are never taken, as intended.
     #[serde(default)]
-    pub intended_dead: Vec<String>,
+    pub intended_dead: Vec<AcceptedItem>,
     /// Properties, constants and settings whose change since the baseline is accepted.
     #[serde(default)]
-    pub accepted_changes: Vec<String>,
+    pub accepted_changes: Vec<AcceptedItem>,
     /// Requirements that need no property.
     #[serde(default)]
-    pub accepted_uncovered: Vec<String>,
+    pub accepted_uncovered: Vec<AcceptedItem>,
     /// Open points whose reading is accepted.
     #[serde(default)]
-    pub accepted_open_points: Vec<String>,
+    pub accepted_open_points: Vec<AcceptedItem>,
     /// Assumptions that are accepted.
     #[serde(default)]
-    pub accepted_assumptions: Vec<String>,
+    pub accepted_assumptions: Vec<AcceptedItem>,
     /// Normative sentences that nothing needs to account for.
     #[serde(default)]
-    pub accepted_sentences: Vec<String>,
+    pub accepted_sentences: Vec<AcceptedItem>,
     /// Properties whose blind reading says what their requirements say, or differs from them in a way that is accepted.
     #[serde(default)]
-    pub accepted_readings: Vec<String>,
+    pub accepted_readings: Vec<AcceptedItem>,
     /// Larger bounds with which a property is broken, as the documents exclude them.
     #[serde(default)]
-    pub accepted_bounds: Vec<String>,
+    pub accepted_bounds: Vec<AcceptedItem>,
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
-    pub accepted_cfg: Vec<String>,
+    pub accepted_cfg: Vec<AcceptedItem>,
     /// The claimed flaw, with the verdict `flaw`.
     #[serde(default)]
     pub flaw: Option<Flaw>,
@@ -221,113 +221,67 @@ impl Review {
         self.issues.iter().filter(|i| i.routes()).map(Issue::node).min()
     }
 
+    /// The lists of accepted items, each with its name in the answer.
+    pub fn accepted_lists_mut(&mut self) -> [(&'static str, &mut Vec<AcceptedItem>); 9] {
+        [
+            ("intended_dead", &mut self.intended_dead),
+            ("accepted_changes", &mut self.accepted_changes),
+            ("accepted_uncovered", &mut self.accepted_uncovered),
+            ("accepted_open_points", &mut self.accepted_open_points),
+            ("accepted_assumptions", &mut self.accepted_assumptions),
+            ("accepted_sentences", &mut self.accepted_sentences),
+            ("accepted_readings", &mut self.accepted_readings),
+            ("accepted_bounds", &mut self.accepted_bounds),
+            ("accepted_cfg", &mut self.accepted_cfg),
+        ]
+    }
+
     /// Whether it accepts that the action is never taken.
     pub fn accepts_dead(&self, action: &str) -> bool {
-        self.intended_dead.iter().any(|entry| remark_on(entry, action).is_some())
+        reason_in(&self.intended_dead, action).is_some()
     }
 
     /// Whether it accepts the change of this name.
     pub fn accepts_change(&self, name: &str) -> bool {
-        self.accepted_changes.iter().any(|entry| remark_on(entry, name).is_some())
+        reason_in(&self.accepted_changes, name).is_some()
     }
 
     /// The reason why it accepts that no property covers the requirement, perhaps empty; `None` if it does not.
     pub fn uncovered_reason(&self, requirement: &str) -> Option<&str> {
-        let remark = self.accepted_uncovered.iter().find_map(|entry| remark_on(entry, requirement))?;
-        Some(remark.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '-' | '\u{2013}' | '\u{2014}')))
+        reason_in(&self.accepted_uncovered, requirement)
     }
 
     /// Whether it accepts the reading that the model takes of the open point.
     pub fn accepts_open_point(&self, id: &str) -> bool {
-        self.accepted_open_points.iter().any(|entry| remark_on(entry, id).is_some())
+        reason_in(&self.accepted_open_points, id).is_some()
     }
 
     pub fn accepts_assumption(&self, id: &str) -> bool {
-        self.accepted_assumptions.iter().any(|entry| remark_on(entry, id).is_some())
+        reason_in(&self.accepted_assumptions, id).is_some()
     }
 
     /// Whether it accepts, with a reason, that nothing accounts for the normative sentence.
     pub fn accepts_sentence(&self, id: &str) -> bool {
-        self.accepted_sentences.iter().any(|entry| remark_on(entry, id).is_some_and(is_reason))
+        reason_in(&self.accepted_sentences, id).is_some_and(is_reason)
     }
 
     /// Whether it accepts the blind reading of the property.
     pub fn accepts_reading(&self, property: &str) -> bool {
-        self.accepted_readings.iter().any(|entry| remark_on(entry, property).is_some())
+        reason_in(&self.accepted_readings, property).is_some()
     }
 
     /// Whether it accepts, with a reason, that the documents exclude the larger bound.
     pub fn accepts_bound(&self, bound: &str) -> bool {
-        self.accepted_bounds.iter().any(|entry| remark_on(entry, bound).is_some_and(is_reason))
+        reason_in(&self.accepted_bounds, bound).is_some_and(is_reason)
     }
 
     /// Whether it accepts the line of the configuration, with a reason.
     pub fn accepts_cfg(&self, line: &str) -> bool {
-        self.accepted_cfg.iter().any(|entry| remark_on(entry, line).is_some_and(is_reason))
+        reason_in(&self.accepted_cfg, line).is_some_and(is_reason)
     }
 }
 
-fn is_reason(remark: &str) -> bool {
-    remark.chars().any(char::is_alphanumeric)
-}
-
-/// The remark after an accepted name; `None` if the entry accepts another name. `R04` is `R4`, and white space makes no
-/// difference.
-fn remark_on<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
-    let mut rest = entry.trim_start();
-    for word in name.split_whitespace() {
-        rest = rest.trim_start();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        rest = match requirement_id(&rest[..end]) {
-            Some(id) if id == word => &rest[end..],
-            _ => rest.strip_prefix(word)?,
-        };
-    }
-    let ends = rest.chars().next().is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '!'));
-    ends.then_some(rest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_accepted_word_for_word_with_or_without_a_remark() {
-        for (entry, name) in [
-            ("Safe", "Safe"),
-            ("R7: because it is about time", "R7"),
-            ("R07 (time)", "R7"),
-            ("covers  Safe", "covers Safe"),
-            ("CHECK_DEADLOCK  FALSE: quiescent by design", "CHECK_DEADLOCK FALSE"),
-            (" CONSTRAINT Small (the queue)", "CONSTRAINT Small"),
-            ("Max <- Four - enough", "Max <- Four"),
-        ] {
-            assert!(remark_on(entry, name).is_some(), "{entry}");
-        }
-        for (entry, name) in [
-            ("Safer", "Safe"),
-            ("Safe_2", "Safe"),
-            ("Safe!C", "Safe"),
-            ("R70", "R7"),
-            ("not Safe", "Safe"),
-            ("CONSTRAINT Smaller", "CONSTRAINT Small"),
-            ("CONSTRAINT", "CONSTRAINT Small"),
-            ("", "Safe"),
-        ] {
-            assert_eq!(remark_on(entry, name), None, "{entry}");
-        }
-    }
-
-    #[test]
-    fn a_line_of_the_configuration_is_accepted_with_a_reason_only() {
-        let review = |entry: &str| {
-            let value = serde_json::json!({"verdict": "approved", "issues": [], "accepted_cfg": [entry]});
-            Review::deserialize(value).unwrap()
-        };
-        let line = "CONSTRAINT Small";
-        assert!(review("CONSTRAINT Small: the queue is bounded").accepts_cfg(line));
-        for entry in ["CONSTRAINT Small", "CONSTRAINT Small: ", "CONSTRAINT Small ...", "Small: the queue"] {
-            assert!(!review(entry).accepts_cfg(line), "{entry}");
-        }
-    }
+/// The reason with which a list accepts a name; `None` if it does not.
+fn reason_in<'a>(accepted: &'a [AcceptedItem], name: &str) -> Option<&'a str> {
+    accepted.iter().find_map(|item| item.reason_for(name))
 }

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::same_point::{is_same_point, is_same_text};
 use crate::prompt::OpenPoint;
 
 /// A confirmed claim of which a step is granted only by the reading that an open point takes.
@@ -34,9 +35,9 @@ impl Decision {
         format!("[{}] {} Decided: {}", self.open_point.place_words(), self.open_point.question, self.reading)
     }
 
-    /// Whether it decides this open point. A number alone can belong to another point in a later informal specification.
+    /// Whether it decides this open point, perhaps in other words.
     pub fn is_about(&self, point: &OpenPoint) -> bool {
-        is_same_text(&self.open_point.question, &point.question)
+        is_same_point(&self.open_point, point)
     }
 
     /// Whether the open point takes the reading that was decided.
@@ -49,30 +50,5 @@ impl Decision {
         let OpenPoint { taken, otherwise, .. } = &self.open_point;
         let is_known = is_same_text(taken, &point.taken) || is_same_text(otherwise, &point.taken);
         self.is_about(point) && is_known && !self.is_followed_by(point)
-    }
-}
-
-/// Whether two texts are the same but for white space, case, marks of Markdown, and punctuation at the end, which models
-/// change when they repeat a text. Signs inside count: `n < Max` and `n <= Max` are different readings.
-pub(super) fn is_same_text(one: &str, other: &str) -> bool {
-    let plain = |text: &str| {
-        let text = text.replace("**", "").replace('`', "").to_lowercase();
-        let words: Vec<&str> = text.split_whitespace().collect();
-        words.join(" ").trim_end_matches(['.', ',', ';', ':', '?', '!']).to_owned()
-    };
-    plain(one) == plain(other)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn readings_that_differ_in_a_sign_are_different() {
-        assert!(is_same_text("Yes, `n`  below **Max**.", "yes, n below Max"));
-        for (one, other) in [("n < Max", "n <= Max"), ("n < Max", "n > Max"), ("-1", "1"), ("{1, 2}", "12"), ("no", "")]
-        {
-            assert!(!is_same_text(one, other), "{one}, {other}");
-        }
     }
 }

@@ -29,6 +29,7 @@ mod rank;
 mod requirement_status;
 mod review_history;
 mod revision;
+mod same_point;
 mod settings;
 mod specification;
 mod spending;

@@ -26,6 +26,25 @@ impl Feedback {
     /// The source of the task to take the other reading of an open point.
     pub const OTHER_READING: &str = "a requirement breaks under the reading of an open point";
 
+    /// The source of what is left to mend of an answer that was used otherwise.
+    pub const REST_OF_AN_ANSWER: &str = "what is left to mend of your last answer";
+
+    pub fn is_rest_of_an_answer(&self) -> bool {
+        self.from == Self::REST_OF_AN_ANSWER
+    }
+
+    /// The source of the task to take a reading that the owner of the protocol decided.
+    pub const DECISION: &str = "the owner of the protocol answered an open point";
+
+    pub fn is_decision(&self) -> bool {
+        self.from == Self::DECISION
+    }
+
+    /// Whether it is an issue of a review.
+    pub fn is_review_issue(&self) -> bool {
+        self.from.starts_with("review (")
+    }
+
     pub fn is_confirmed_flaw(&self) -> bool {
         self.from == Self::CONFIRMED_FLAW
     }

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::ambiguity::is_same_text;
-use super::product::FurtherReading;
+use super::ambiguity::Decision;
+use super::product::{Feedback, FurtherReading};
 use super::requirement_status::RequirementStatus;
 use super::revision::Revision;
+use super::same_point::{is_same_point, is_same_text, takes_other_reading};
 use super::specification::Specification;
 use super::view::RunView;
 use crate::pipeline::machine::{Flaw, Outcome};
@@ -95,10 +96,38 @@ impl RunView {
         }
     }
 
+    /// The open points of which a task in the feedback says what becomes of them: their readings are exchanged, or the owner
+    /// of the protocol decided them.
+    pub fn settled_open_points(&self) -> Vec<OpenPoint> {
+        let Specification { open_points, decisions, feedback, .. } = &self.specification;
+        let mut settled = Vec::new();
+        if feedback.iter().any(Feedback::is_other_reading) {
+            settled.extend(self.parent.and_then(|parent| self.question(parent)).map(|question| question.open_point));
+        }
+        if feedback.iter().any(Feedback::is_decision) {
+            settled.extend(decisions.iter().map(|decision| decision.open_point.clone()));
+        }
+        let keeps_its_number = |point: &OpenPoint| {
+            open_points.iter().find(|known| known.id == point.id).is_none_or(|known| is_same_point(known, point))
+        };
+        settled.retain(keeps_its_number);
+        settled
+    }
+
+    /// Whether a revision takes the reading that was decided.
+    pub fn takes_decision(&self, revision: &Revision, decision: &Decision) -> bool {
+        let tried = self.question(revision.revision).filter(|question| decision.is_about(&question.open_point));
+        let of_question = tried.iter().flat_map(|question| &question.readings);
+        revision.open_points.iter().any(|point| decision.is_followed_by(point))
+            || of_question.into_iter().any(|reading| {
+                reading.revision == Some(revision.revision) && is_same_text(&reading.reading, &decision.reading)
+            })
+    }
+
     /// The question whose other reading the specification in work takes.
     pub fn tried_question(&self) -> Option<Question> {
         let question = self.parent.filter(|_| self.state.other_reading).and_then(|parent| self.question(parent))?;
-        takes_other_reading(&self.specification.open_points, &question.open_point).then_some(question)
+        exchanges(&self.specification.open_points, &question.open_point).then_some(question)
     }
 
     /// The question that led to this revision, or that it raised.
@@ -109,8 +138,7 @@ impl RunView {
         let (before, others) = line.split_at(line.len() - tries_other);
         let first = before.last()?;
         let ambiguity = self.reviews.ambiguities.get(&first.revision)?;
-        let takes_other =
-            |known: &&&Revision| !known.repaired && takes_other_reading(&known.open_points, &ambiguity.open_point);
+        let takes_other = |known: &&&Revision| !known.repaired && exchanges(&known.open_points, &ambiguity.open_point);
         let other = others.iter().rev().find(takes_other).copied();
         let requirement = self.requirement_of(first, &ambiguity.requirement);
         let reading = |choice, reading: &str, revision: Option<&Revision>| Reading {
@@ -145,8 +173,7 @@ impl RunView {
     }
 }
 
-/// Whether one of the open points asks the same as `first` and takes another reading.
-fn takes_other_reading(points: &[OpenPoint], first: &OpenPoint) -> bool {
-    let own = points.iter().find(|point| is_same_text(&point.question, &first.question));
-    own.is_some_and(|point| !is_same_text(&point.taken, &first.taken))
+/// Whether one of the open points is `first` with the other reading taken.
+fn exchanges(points: &[OpenPoint], first: &OpenPoint) -> bool {
+    points.iter().find(|point| is_same_point(point, first)).is_some_and(|point| takes_other_reading(point, first))
 }

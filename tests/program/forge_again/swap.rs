@@ -1,5 +1,6 @@
 //! A genuine run, and documents in which a sentence changes, a paragraph moves, a file is renamed and a demand is removed.
 
+use crate::support::recorded_model::in_todays_form;
 use serde_json::{Value, json};
 
 use super::{offered, without_numbers};
@@ -91,7 +92,7 @@ fn a_genuine_run_is_forged_again_where_its_documents_have_changed() {
     waiting.next();
     let recorded = std::fs::read_to_string(project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
     let last: Value = serde_json::from_str(recorded.lines().last().unwrap()).unwrap();
-    waiting.answer(last["answer"].as_str().unwrap());
+    waiting.answer(&in_todays_form(last["answer"].as_str().unwrap()));
     let done = waiting.end().expect(0);
     done.prints(&[
         "Made from rev_0 (approved) of demo-specs, whose documents have changed since; the changes concern R6, R10\n",

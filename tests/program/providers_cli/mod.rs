@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::support::counter::{bench, good, review};
 use crate::support::model_server::{ModelServer, Reply, Seen};
-use crate::support::recorded_model::RecordedModel;
+use crate::support::recorded_model::{RecordedModel, in_todays_form};
 use crate::support::{Bench, Done, Script, name, outcome, reasons};
 
 /// Both providers over HTTP, with what each needs besides the address.
@@ -103,7 +103,9 @@ fn an_approval_of_a_reviewer_that_opened_nothing_is_refused() {
         let server = ModelServer::start(move |_| {
             next += 1;
             Reply::text(
-                answers.get(next - 1).map_or_else(|| review("approved"), |a| a["answer"].as_str().unwrap().into()),
+                answers
+                    .get(next - 1)
+                    .map_or_else(|| review("approved"), |a| in_todays_form(a["answer"].as_str().unwrap())),
             )
         });
         let url = server.url();

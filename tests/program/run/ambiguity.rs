@@ -127,7 +127,10 @@ fn a_flaw_is_annotated_at_its_property_and_at_the_cited_line() {
 #[test]
 fn a_step_cannot_rest_on_an_open_point_that_does_not_exist() {
     let bench = bench();
-    bench.forge(&overshooting(&claim(Some("O2")), &opinion(&Value::Null)), &["--max-revisions", "0"]).expect(1);
+    let claim = claim(Some("O2"));
+    let script =
+        overshooting(&claim, &opinion(&Value::Null)).answer("review", 0, 2, "repair", &claim).having_read_all();
+    bench.forge(&script, &["--max-revisions", "0"]).expect(1);
     let journal = bench.journal("specs");
     let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated" && e["data"]["guard"] == "flaw").unwrap();
     assert_eq!((&guard["data"]["clause"], outcome(&journal)), (&json!("steps_mapped"), "not_approved"));
@@ -139,6 +142,62 @@ fn the_question_stays_the_result_if_the_other_reading_is_not_approved() {
     let script = then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), &revise);
     let (bench, _) = found(&script, &["--max-revisions", "1"]);
     assert_eq!(question(&bench)["readings"][1]["status"], "holds");
+}
+
+/// The point of the second revision, in other words: `next` replaces question and readings.
+fn reworded(next: &str, review: &str) -> Script {
+    let question = "O1 [docs/counter.md:3] May the worker add at the limit? Taken: no. Otherwise: yes.";
+    let informal = informal("no", "yes");
+    assert!(informal.contains(question));
+    then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review).answer(
+        "informal_spec",
+        1,
+        1,
+        "repair",
+        &informal.replace(question, next),
+    )
+}
+
+#[test]
+fn a_reworded_point_is_the_same_point() {
+    for next in [
+        "O1 [docs/counter.md:3] Does \"below\" include the limit itself? Taken: no, it does not. Otherwise: yes, it does.",
+        "O1 [docs/counter.md:2-3] What does \"below\" compare? Taken: no. Otherwise: yes.",
+        "O2 [docs/counter.md:3] May the worker add at the limit? Taken: no. Otherwise: yes.",
+    ] {
+        let id = &next[..2];
+        let review = accepting().replace("O1", id);
+        let (bench, done) = found(&reworded(next, &review), &[]);
+        done.prints(&["  b. no.\n      R1 holds, checked by NeverAbove (rev_1)\n"]);
+        assert!(bench.read("specs/workspace/facts.md").contains("takes the other reading of O1 on purpose"), "{next}");
+        // The answer goes on with the revision that takes it.
+        let approval = Script::default().answer("review", 0, 1, "draft", &review).having_read_all();
+        bench.branch(&approval, &["--answer", "O1=b"]).expect(0).prints(&["Outcome: approved"]);
+        let journal = bench.journal("specs");
+        let branch = last(&journal, "branch_started");
+        assert_eq!((&branch["from"], branch["feedback"].as_array().map_or(0, Vec::len)), (&json!(1), 0), "{branch}");
+    }
+    // Another question with the same number at another place.
+    let other = "O1 [docs/counter.md:2] Where does it start? Taken: no. Otherwise: yes.";
+    let (bench, _) = found(&reworded(other, &accepting()), &[]);
+    assert_eq!(question(&bench)["readings"][1]["revision"], Value::Null);
+}
+
+#[test]
+fn a_remark_about_a_point_that_is_exchanged_or_decided_is_held_back() {
+    let issue = |what: &str| json!({"severity": "minor", "category": "abstraction", "description": what, "suggestion": "mend it"});
+    let mut review: Value = serde_json::from_str(&claim(Some("O1"))).unwrap();
+    review["issues"] =
+        json!([issue("word O1 so that it names the limit"), issue("R1 and O1 differ"), issue("a title")]);
+    let script = then_not(overshooting(&review.to_string(), &opinion(&json!("O1"))), &accepting());
+    let (bench, _) = found(&script, &[]);
+    let journal = bench.journal("specs");
+    let asked = journal.iter().find(|e| name(e) == "request_sent" && e["rev"] == 1).unwrap();
+    let offered = asked["data"]["offered"].as_array().unwrap();
+    let sha = &offered.iter().find(|file| file["path"] == "feedback.md").unwrap()["sha"];
+    let feedback = bench.read(&format!("specs/artifacts/{}", sha.as_str().unwrap()));
+    assert!(feedback.contains("with the two readings exchanged") && feedback.contains("a title"), "{feedback}");
+    assert!(feedback.contains("R1 and O1 differ") && !feedback.contains("word O1 so that"), "{feedback}");
 }
 
 #[test]

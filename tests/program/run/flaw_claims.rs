@@ -34,6 +34,9 @@ fn claimed_of(module: &str, property: &str, cfg: &str, flaw: &Value) -> Script {
         )
         .answer("review", 0, 1, "draft", &review.to_string())
         .having_read_all()
+        // What the reviewer can mend is asked for once more.
+        .answer("review", 0, 2, "repair", &review.to_string())
+        .having_read_all()
         .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
 }
 
@@ -156,11 +159,12 @@ fn a_failed_assertion_is_a_flaw_of_the_requirement_that_it_covers() {
 }
 
 /// Two revisions on one violation: the first review asks for other properties, the second claims a flaw.
-fn fitted(informal: [&str; 2], properties: [&str; 2], cfg: &str, first: &str, claim: &Value) -> Script {
+fn fitted(informal: [&str; 2], properties: [&str; 2], accepted: &[&str], first: &str, claim: &Value) -> Script {
+    let cfg = "PROPERTY Ends\n";
     let turn = fenced(&module("    while TRUE do\n      n := 1 - n;\n    end while;\n"));
     let sections = |p| sections(TYPE, p, "WitnessOne == n = 1\n", &format!("{CFG}{cfg}"));
     let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim,
-        "accepted_changes": ["R1", "covers Ends", "covers Assertion"]});
+        "accepted_changes": accepted});
     Script::default()
         .answer("informal_spec", 0, 1, "draft", informal[0])
         .answer("formalize", 0, 1, "draft", &turn)
@@ -181,7 +185,6 @@ fn a_property_cannot_be_fitted_to_a_known_violation() {
     let two = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero.\n");
     let soft = two.replace("is never above the limit", "is at some time above the limit");
     let (never, other) = ("\\* covers R1\nEnds == <>(n = Max + 4)\n", "\\* covers R2\nEnds == <>(n = Max + 4)\n");
-    let cfg = "PROPERTY Ends\n";
     let claim = flaw("Ends", 2);
     let revise = |category: &str| crate::support::counter::issue("major", category, "again");
     let ends = |script: &Script, found: bool, clause: &str| {
@@ -197,14 +200,18 @@ fn a_property_cannot_be_fitted_to_a_known_violation() {
         }
     };
     // Nothing was changed.
-    ends(&fitted([&two, &two], [never, never], cfg, &revise("wrong_invariant"), &claim), true, "");
+    ends(&fitted([&two, &two], [never, never], &[], &revise("wrong_invariant"), &claim), true, "");
     // What it covers; the claim's own acceptance does not count.
-    ends(&fitted([&two, &two], [other, never], cfg, &revise("wrong_invariant"), &claim), false, "covers Ends");
+    ends(
+        &fitted([&two, &two], [other, never], &["covers Ends"], &revise("wrong_invariant"), &claim),
+        false,
+        "covers Ends",
+    );
     // The wording of what it covers.
-    ends(&fitted([&two, &soft], [never, never], cfg, &revise("missing_behavior"), &claim), false, ": R1");
+    ends(&fitted([&two, &soft], [never, never], &["R1"], &revise("missing_behavior"), &claim), false, ": R1");
     // The property itself.
     let weaker = never.replace("Max + 4", "Max + 5");
-    ends(&fitted([&two, &two], [never, &weaker], cfg, &revise("wrong_invariant"), &claim), false, ": Ends");
+    ends(&fitted([&two, &two], [never, &weaker], &[], &revise("wrong_invariant"), &claim), false, ": Ends");
 }
 
 #[test]
@@ -216,7 +223,7 @@ fn a_change_that_an_earlier_review_accepted_by_name_may_carry_a_flaw() {
     let again = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim});
     let turn = fenced(&module("    while TRUE do\n      n := 1 - n;\n    end while;\n"));
     let properties = sections(TYPE, never, "WitnessOne == n = 1\n", &format!("{CFG}PROPERTY Ends\n"));
-    let script = fitted([&two, &two], [other, never], "PROPERTY Ends\n", &first, &claim)
+    let script = fitted([&two, &two], [other, never], &["covers Ends"], &first, &claim)
         .answer("formalize", 2, 1, "repair", &turn)
         .answer("generate_invariants", 2, 1, "draft", &properties)
         .answer("generate_invariants", 2, 1, "repair", &properties)
@@ -273,6 +280,8 @@ fn two_broken_with(types: &str, claim: &Value) -> Script {
         .answer("formalize", 0, 1, "draft", &fenced(&module(&RAISE.replace("n < Max", "n <= Max"))))
         .answer("generate_invariants", 0, 1, "draft", &sections(&invariants, "", "WitnessOne == n = 1\n", &cfg))
         .answer("review", 0, 1, "draft", &review.to_string())
+        .having_read_all()
+        .answer("review", 0, 2, "repair", &review.to_string())
         .having_read_all()
         .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
 }

@@ -258,9 +258,7 @@ fn a_review_after_two_unreadable_ones_starts_as_a_draft() {
 fn a_summary_that_names_categories_routes_nothing() {
     let praise = "The abstraction is right, there is no missing_behavior, no liveness_gap and no wrong_invariant.\n";
     let approved = json!({"verdict": "approved", "issues": [], "summary": praise});
-    let script = good()
-        .answer("review", 0, 1, "draft", &format!("{praise}```json\n{approved}\n```\n{praise}"))
-        .having_read_all();
+    let script = good().answer("review", 0, 1, "draft", &format!("```json\n{approved}\n```\n")).having_read_all();
     ran(&script, &[], 0).ended("approved");
     let words = issue("major", "cfg_mismatch", "the abstraction and missing_behavior are fine, extra_behavior too");
     let script = good().answer("review", 0, 1, "draft", &words).having_read_all();
@@ -268,12 +266,42 @@ fn a_summary_that_names_categories_routes_nothing() {
 }
 
 #[test]
-fn a_minor_issue_routes_nothing_and_a_blocker_stops_an_approval() {
+fn a_review_that_contradicts_itself_goes_back_to_the_reviewer() {
+    let approved = review("approved");
+    let with = |field: &str, value: Value| {
+        let mut review = json!({"verdict": "approved", "summary": "s", "issues": []});
+        review[field] = value;
+        review.to_string()
+    };
+    let claim: Value = serde_json::from_str(&flaw("NeverAbove", &STEPS)).unwrap();
+    for (answer, why) in [
+        (format!("{approved}\nBut I do NOT approve this.\n"), "text outside of its JSON object"),
+        (format!("I do not approve.\n{approved}"), "text outside of its JSON object"),
+        (format!("{approved}\n```\nNot approved.\n```\n"), "text outside of its JSON object"),
+        (format!("{approved}\n{}", review("revise")), "2 JSON objects"),
+        (with("flaw", claim["flaw"].clone()), "`flaw` claims a flaw"),
+        (with("accepted_cfg", json!([{"name": "CHECK_DEADLOCK FALSE: no", "reason": "r"}])), "does not list there"),
+        (with("accepted_readings", json!([{"name": "NeverAbove", "reason": "nobody read it"}])), "does not list there"),
+        (with("accepted_assumptions", json!([{"name": "A1", "reason": "r"}])), "it lists: nothing"),
+        (with("summary", json!("It is not approved.")), "`summary` says that it is not"),
+    ] {
+        let script = good()
+            .answer("review", 0, 1, "draft", &answer)
+            .having_read_all()
+            .answer("review", 0, 2, "repair", &approved)
+            .having_read_all();
+        let run = ran(&script, &[], 0).went(&["review->review", "review->approved"]).because("review", why);
+        assert!(run.ended("approved").bench.read("specs/workspace/feedback.md").contains(why), "{answer}");
+    }
+}
+
+#[test]
+fn a_minor_issue_routes_nothing_and_an_approval_with_a_blocker_contradicts_itself() {
     let with = |severity: &str| issue(severity, "missing_behavior", "a remark").replace("\"revise\"", "\"approved\"");
     let script = good().answer("review", 0, 1, "draft", &with("minor")).having_read_all();
     ran(&script, &[], 0).ended("approved");
     let script = good().answer("review", 0, 1, "draft", &with("blocker")).having_read_all();
-    ran(&script, &[], NO_ANSWER).went(&["review->informal_spec"]);
+    ran(&script, &[], NO_ANSWER).went(&["review->review"]).because("review", "`issues[0]` is above minor");
 }
 
 #[test]
@@ -330,26 +358,43 @@ fn a_flaw_with_every_step_mapped_and_a_second_reader_who_agrees_is_found() {
 }
 
 #[test]
-fn a_flaw_claim_without_evidence_is_refused() {
-    let last_missing = &STEPS[..2];
+fn a_flaw_claim_without_evidence_goes_back_to_the_reviewer_and_is_then_refused() {
+    let first_only = &STEPS[..1];
     let nowhere = [STEPS[0], STEPS[1], (3, "docs/counter.md", 99)];
     let elsewhere = [STEPS[0], STEPS[1], (3, "docs/other.md", 1)];
     for (property, steps, why) in [
-        ("NeverAbove", last_missing, "mapped to no line of the documents: 3"),
+        ("NeverAbove", first_only, "mapped to no line of the documents: 2, 3"),
         ("NeverAbove", &nowhere, "mapped to no line of the documents: 3"),
         ("NeverAbove", &elsewhere, "mapped to no line of the documents: 3"),
         ("TypeOK", &STEPS, "is not violated, or has no counterexample"),
     ] {
-        let run = ran_in(flawed_bench(), &flawed(&flaw(property, steps), AGREES), &[], NO_ANSWER)
-            .went(&["review->formalize"])
+        let claim = flaw(property, steps);
+        let script = flawed(&claim, AGREES).answer("review", 0, 2, "repair", &claim).having_read_all();
+        let run = ran_in(flawed_bench(), &script, &[], NO_ANSWER)
+            .went(&["review->review", "review->formalize"])
+            .because("review", why)
             .because("formalize", why);
         assert!(!routes(&run.journal).iter().any(|r| r.contains("second_reading")));
     }
+    // All mistakes at once.
+    let other = flaw("NeverAbove", first_only).replace("\"R1\"", "\"R2\"");
+    let run = ran_in(flawed_bench(), &flawed(&other, AGREES), &[], NO_ANSWER).because("review", "2, 3");
+    run.because("review", "does not cover the named requirement");
     let unread = flawed("", AGREES).answer("review", 0, 1, "draft", &flaw("NeverAbove", &STEPS));
-    ran_in(flawed_bench(), &unread, &[], NO_ANSWER).because("formalize", "has not read");
+    ran_in(flawed_bench(), &unread, &[], NO_ANSWER).went(&["review->review"]).because("review", "has not read");
     // Nothing is violated at all.
     let holds = good().answer("review", 0, 1, "draft", &flaw("NeverAbove", &STEPS)).having_read_all();
-    ran(&holds, &[], NO_ANSWER).went(&["review->formalize"]).because("formalize", "shows no violation with a trace");
+    ran(&holds, &[], NO_ANSWER).went(&["review->review"]).because("review", "shows no violation with a trace");
+}
+
+/// A mistake in the form of a claim costs an answer of the reviewer, and no revision.
+#[test]
+fn a_claim_with_missing_steps_is_found_after_its_correction() {
+    let script = flawed(&flaw("NeverAbove", &STEPS[..1]), AGREES)
+        .answer("review", 0, 2, "repair", &flaw("NeverAbove", &STEPS))
+        .having_read_all();
+    let run = ran_in(flawed_bench(), &script, &["--max-revisions", "0"], 1).ended("flaw_found");
+    run.went(&["review->review", "review->second_reading"]);
 }
 
 #[test]

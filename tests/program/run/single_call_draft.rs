@@ -141,6 +141,43 @@ fn an_unreadable_part_is_repaired_by_its_own_node() {
     assert_eq!(asked(&done), ["informal_spec whole", "generate_invariants repair", "review draft"]);
 }
 
+/// Every mistake that is asked for once more and does not concern the model.
+#[test]
+fn a_correction_of_one_part_keeps_the_others() {
+    let points = "## Open points\nO1 [docs/counter.md:3] Which worker? Taken: any. Otherwise: one. Affects: R1.\n";
+    let assumed = "## Assumptions\nA1 [docs/counter.md:2] (bound) Max is 2.\n";
+    let good = format!("{INFORMAL}{points}{assumed}");
+    let accepting = serde_json::json!({
+        "verdict": "approved", "summary": "s", "issues": [], "accepted_open_points": ["O1"], "accepted_assumptions": ["A1"],
+    });
+    for (wrong, right) in [
+        ("R1 [docs/counter.md:141]", "R1 [docs/counter.md:4]"),
+        ("O1 [docs/other.md:3]", "O1 [docs/counter.md:3]"),
+        (" Otherwise: or else.", " Otherwise: one."),
+        ("A1 [docs/counter.md:2] Max", "A1 [docs/counter.md:2] (bound) Max"),
+    ] {
+        let wrong = match wrong {
+            " Otherwise: or else." => good.replace(right, ""),
+            wrong => good.replace(right, wrong),
+        };
+        assert_ne!(wrong, good);
+        let script = drafted(&whole(&wrong, &fenced(MODULE), &good_sections()))
+            .answer("informal_spec", 0, 2, "repair", &good)
+            .answer("review", 0, 1, "draft", &accepting.to_string())
+            .having_read_all();
+        let done = ran(&script, &WHOLE, 0).ended("approved");
+        assert_eq!(asked(&done), ["informal_spec whole", "informal_spec repair", "review draft"], "{wrong}");
+    }
+    // Another requirement is another model.
+    let more = format!("{INFORMAL}R2 [docs/counter.md:2] It starts at zero.\n");
+    let script = drafted(&whole(&INFORMAL.replace(":4]", ":141]"), &fenced(MODULE), &good_sections()))
+        .answer("informal_spec", 0, 2, "repair", &more)
+        .answer("formalize", 0, 1, "draft", &fenced(MODULE))
+        .answer("generate_invariants", 0, 1, "draft", &good_sections().replace("covers R1", "covers R1 R2"));
+    let done = ran(&script, &WHOLE, 0).ended("approved");
+    assert_eq!(done.events("part_missing").len(), 2);
+}
+
 #[test]
 fn an_unreadable_informal_specification_invalidates_the_other_parts() {
     for broken in ["# The counter\nNo number.\n", ""] {

@@ -1,0 +1,446 @@
+//! Reads a review. Whatever contradicts itself or names what was never listed goes back to the reviewer, with all mistakes
+//! at once: no other node can mend the form of a review.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::context::parse_schema;
+use super::review_facts::ReviewSubject;
+use crate::pipeline::{
+    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NamedItem, Review, ReviewVerdict, is_reason,
+    is_same_name,
+};
+use crate::prompt::{Problem, Readable, object_and_rest};
+use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
+
+/// JSON schema of [`Review`], for models that can be constrained to one.
+pub(super) const SCHEMA: &str = include_str!("review_schema.json");
+
+/// The names that `facts.md` lists for each list of accepted items.
+pub(super) struct ListedNames(Vec<(&'static str, Vec<String>)>);
+
+impl ListedNames {
+    /// `before` are the facts as if nothing were accepted.
+    pub(super) fn new(subject: &ReviewSubject<'_>, before: &ApprovalFacts) -> Self {
+        let view = subject.view;
+        let specification = &view.specification;
+        let check = subject.fresh_check();
+        let coverage = check.and_then(|check| check.coverage.as_ref()).into_iter().flatten();
+        let taken = coverage.flat_map(|action| [action.action.clone(), action.name().to_owned()]);
+        let dead = before.dead_actions.iter().flatten().cloned();
+        let decided = specification.decisions.iter().map(|decision| &decision.open_point.id);
+        let open_points = specification.open_points.iter().map(|point| &point.id).chain(decided);
+        let readings = view.blind_readings();
+        let is_read = view.settings.blind_reading;
+        let violated = check.into_iter().flat_map(|check| &check.larger_bounds).filter(|b| b.violated().is_some());
+        Self(vec![
+            ("intended_dead", dead.chain(taken).chain([TERMINATING.to_owned()]).collect()),
+            ("accepted_changes", view.changes_since_baseline().into_iter().map(|change| change.name).collect()),
+            ("accepted_uncovered", specification.requirements.iter().map(|r| r.id.clone()).collect()),
+            ("accepted_open_points", open_points.cloned().collect()),
+            ("accepted_assumptions", specification.assumptions.iter().map(|a| a.id.clone()).collect()),
+            ("accepted_sentences", specification.normative_sentences.iter().map(|s| s.id.clone()).collect()),
+            ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
+            ("accepted_bounds", violated.map(LargerBound::name).collect()),
+            ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
+        ])
+    }
+
+    fn of(&self, list: &str) -> &[String] {
+        self.0.iter().find(|(name, _)| *name == list).map_or(&[], |(_, names)| names)
+    }
+}
+
+/// Reads a review. `is_replayed` accepts the form of version 0.2 for accepted items, a name with or without a reason.
+///
+/// # Errors
+///
+/// All mistakes in the form of the review.
+pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool) -> Result<Readable<Review>, Problem> {
+    let (Readable { mut value, mut normalised }, outside) = object_and_rest(answer)?;
+    let mut mistakes: Vec<String> = outside.into_iter().map(|problem| problem.what).collect();
+    for issue in value["issues"].as_array_mut().into_iter().flatten() {
+        // Some models write the string "null" for a missing value.
+        if issue["blame"] == "null" {
+            issue["blame"] = Value::Null;
+            normalised.push("`blame` given as the word \"null\"".to_owned());
+        }
+    }
+    mistakes.extend(take_unreadable_parts(&mut value));
+    match Review::deserialize(&value) {
+        Err(e) => mistakes.push(format!("the review cannot be read: {e}")),
+        Ok(mut review) => {
+            for flaw in review.flaw.iter_mut().chain(&mut review.further_flaws) {
+                if let Some(id) = requirement_id(&flaw.requirement) {
+                    flaw.requirement = id;
+                }
+            }
+            mistakes.extend(contradictions(&review));
+            for (list, items) in review.accepted_lists_mut() {
+                let mut settled = Vec::new();
+                for (i, item) in items.iter().enumerate() {
+                    match settle(item, listed.of(list), is_replayed) {
+                        Ok(Some(item)) => settled.push(item),
+                        Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
+                        Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
+                    }
+                }
+                *items = settled;
+            }
+            if mistakes.is_empty() {
+                return Ok(Readable { value: review, normalised });
+            }
+        }
+    }
+    Err(Problem::of_mistakes(&mistakes))
+}
+
+/// Removes the parts of a review that cannot be read, and returns what is wrong with each, so that one of them does not hide
+/// the others.
+fn take_unreadable_parts(value: &mut Value) -> Vec<String> {
+    let mut mistakes = Vec::new();
+    let Some(fields) = value.as_object_mut() else { return mistakes };
+    let schema = parse_schema(SCHEMA);
+    fields.retain(|name, _| {
+        let is_known = schema["properties"].get(name).is_some();
+        if !is_known {
+            mistakes.push(format!("a review has no field `{name}`"));
+        }
+        is_known
+    });
+    for (name, value) in fields.iter_mut() {
+        match (name.as_str(), value) {
+            ("issues", Value::Array(items)) => take_unreadable::<Issue>(name, items, &mut mistakes),
+            ("further_flaws", Value::Array(items)) => take_unreadable::<Flaw>(name, items, &mut mistakes),
+            ("flaw", value) => {
+                if let Err(e) = Option::<Flaw>::deserialize(&*value) {
+                    mistakes.push(format!("`flaw` cannot be read: {e}"));
+                    *value = Value::Null;
+                }
+            }
+            (_, Value::Array(items)) => {
+                let mut i = 0;
+                items.retain(|item| {
+                    let is_readable = AcceptedItem::deserialize(item).is_ok();
+                    if !is_readable {
+                        mistakes.push(format!("`{name}[{i}]` is no object of the form {}", form("…")));
+                    }
+                    i += 1;
+                    is_readable
+                });
+            }
+            _ => {}
+        }
+    }
+    mistakes
+}
+
+fn take_unreadable<T: DeserializeOwned>(name: &str, items: &mut Vec<Value>, mistakes: &mut Vec<String>) {
+    let mut i = 0;
+    items.retain(|item| {
+        let read = T::deserialize(item);
+        mistakes.extend(read.as_ref().err().map(|e| format!("`{name}[{i}]` cannot be read: {e}")));
+        i += 1;
+        read.is_ok()
+    });
+}
+
+/// What a verdict contradicts.
+fn contradictions(review: &Review) -> Vec<String> {
+    let mut found = Vec::new();
+    let verdict = match review.verdict {
+        ReviewVerdict::Approved => "approved",
+        ReviewVerdict::Revise => "revise",
+        ReviewVerdict::Flaw => "flaw",
+    };
+    if review.verdict == ReviewVerdict::Flaw {
+        if review.flaw.is_none() {
+            found.push("the verdict is `flaw`, but `flaw` does not describe it".to_owned());
+        }
+        return found;
+    }
+    for (name, is_filled) in [("flaw", review.flaw.is_some()), ("further_flaws", !review.further_flaws.is_empty())] {
+        if is_filled {
+            found.push(format!(
+                "the verdict is `{verdict}`, but `{name}` claims a flaw: either the verdict is `flaw`, or nothing is claimed"
+            ));
+        }
+    }
+    if review.verdict == ReviewVerdict::Approved {
+        for (i, _) in review.issues.iter().enumerate().filter(|(_, issue)| issue.routes()) {
+            found.push(format!(
+                "the verdict is `approved`, but `issues[{i}]` is above minor, which asks for a revision: either the verdict is \
+                 `revise`, or the issue is `minor`"
+            ));
+        }
+        if denies_approval(&review.summary) {
+            found.push("the verdict is `approved`, but `summary` says that it is not".to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a text says in so many words that it does not approve.
+fn denies_approval(text: &str) -> bool {
+    let text = text.to_lowercase().replace('\u{2019}', "'");
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let denies = |word: &str| ["not", "never", "cannot", "refuse"].contains(&word) || word.ends_with("n't");
+    let fills = |word: &str| ["to", "be", "been", "yet", "an", "this", "it", "is", "fully"].contains(&word);
+    let is_approval = |word: &str| word.starts_with("approv");
+    words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_approval(word))
+        .any(|(at, _)| words[..at].iter().rev().take(4).find(|word| !fills(word)).is_some_and(|word| denies(word)))
+}
+
+/// The form of an accepted item.
+fn form(name: &str) -> String {
+    format!("`{{\"name\": {}, \"reason\": \"…\"}}`", Value::from(name))
+}
+
+/// An accepted item under its listed name; `None` for one of a recording of version 0.2 that accepts nothing listed, which
+/// has no effect.
+///
+/// # Errors
+///
+/// What is wrong with it, as a part of a sentence about it.
+fn settle(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<Option<AcceptedItem>, String> {
+    let find = |name: &str| listed.iter().find(|known| is_same_name(name, known));
+    let unlisted = |name: &str| {
+        let names = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
+        format!("accepts {name:?}, which `facts.md` does not list there by this name; it lists: {names}")
+    };
+    let (name, reason) = match item {
+        AcceptedItem::Named(NamedItem { name, reason }) => {
+            let known = find(name).ok_or_else(|| unlisted(name))?;
+            if !is_reason(reason) {
+                return Err(format!("accepts {known:?} without a reason; give {}", form(known)));
+            }
+            (known, reason.as_str())
+        }
+        AcceptedItem::Text(text) if is_replayed => {
+            let parts = text.match_indices(": ").map(|(at, _)| (&text[..at], &text[at + 2..]));
+            let mut parts = [(text.as_str(), "")].into_iter().chain(parts);
+            match parts.find_map(|(name, reason)| Some((find(name)?, reason))) {
+                Some(found) => found,
+                None => return Ok(None),
+            }
+        }
+        AcceptedItem::Text(text) => {
+            let name = find(text).map_or_else(|| text.split(": ").next().unwrap_or_default(), String::as_str);
+            return Err(format!("is the text {text:?}; give {}", form(name)));
+        }
+    };
+    if refuses(reason) {
+        return Err(format!("accepts {name:?}, but its reason says that it is not acceptable: {reason:?}"));
+    }
+    Ok(Some(AcceptedItem::named(name, reason.trim())))
+}
+
+/// Whether a reason says in so many words that something is not accepted.
+fn refuses(reason: &str) -> bool {
+    let reason = reason.trim().to_lowercase().replace('\u{2019}', "'");
+    let first = reason.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_one_word = reason.split_whitespace().count() == 1;
+    let phrases = [
+        "not acceptable",
+        "unacceptable",
+        "not accept",
+        "n't accept",
+        "cannot accept",
+        "cannot be accepted",
+        "must be removed",
+        "has to be removed",
+        "should be removed",
+        "not justified",
+        "unjustified",
+    ];
+    ["reject", "rejected", "refuse", "refused", "denied"].contains(&first)
+        || (is_one_word && ["no", "none", "not", "never", "false"].contains(&first))
+        || phrases.iter().any(|phrase| reason.contains(phrase))
+}
+
+/// What the reviewer itself can mend in a claim of a flaw that the guard refuses; nothing if another clause refuses it, too,
+/// about which the reviewer can do nothing.
+pub(super) fn mistakes_in_claim(subject: &ReviewSubject<'_>, flaw: &Flaw, facts: &FlawFacts) -> Vec<String> {
+    let check = subject.fresh_check();
+    let Some(check) = check.filter(|check| matches!(check.verdict, Verdict::Violated { .. })) else {
+        return vec![format!("{}: no flaw can be claimed", FlawClause::ViolatedNow.words(facts))];
+    };
+    let mut mistakes = Vec::new();
+    if check.violated_name(&flaw.property).is_none() {
+        let violated: Vec<&str> = check.violated_names().collect();
+        mistakes.push(format!(
+            "{} (`flaw.property` is {:?}; violated: {})",
+            FlawClause::NamesTheViolated.words(facts),
+            flaw.property,
+            violated.join(", ")
+        ));
+        return mistakes;
+    }
+    let is_of_bound = |line: &String| line.contains("`flaw.bound`");
+    if facts.property == "TypeOK" || !facts.property_unchanged || !facts.only_bounds.iter().all(is_of_bound) {
+        return mistakes;
+    }
+    let refused = [
+        (FlawClause::CoversRequirement, !facts.covers_requirement),
+        (FlawClause::NotOnlyBounds, !facts.only_bounds.is_empty()),
+        (FlawClause::NotUnfair, facts.unfair_lasso),
+        (FlawClause::StepsMapped, !facts.unmapped_steps.is_empty()),
+        (FlawClause::ReviewerRead, !facts.unread.is_empty()),
+    ];
+    mistakes.extend(refused.into_iter().filter(|(_, is_refused)| *is_refused).map(|(clause, _)| clause.words(facts)));
+    mistakes
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::pipeline::NodeName;
+
+    fn listed() -> ListedNames {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        ListedNames(vec![
+            ("intended_dead", names(&["Never"])),
+            ("accepted_changes", names(&["Safe", "covers Safe"])),
+            ("accepted_uncovered", names(&["R1", "R2"])),
+            ("accepted_open_points", names(&["O1"])),
+            ("accepted_assumptions", names(&["A1", "A10"])),
+            ("accepted_sentences", names(&["N1"])),
+            ("accepted_readings", names(&["Safe"])),
+            ("accepted_bounds", names(&["N = 3"])),
+            ("accepted_cfg", names(&["CHECK_DEADLOCK FALSE", "CONSTRAINT Small"])),
+        ])
+    }
+
+    fn live(answer: &str) -> Result<Readable<Review>, Problem> {
+        read_review(answer, &listed(), false)
+    }
+
+    fn approving(list: &str, items: Value) -> String {
+        let mut review = json!({"verdict": "approved", "issues": []});
+        review[list] = items;
+        review.to_string()
+    }
+
+    #[test]
+    fn an_approval_in_prose_or_with_misspelt_fields_is_not_a_review() {
+        for answer in [
+            "APPROVED",
+            "This cannot be APPROVED yet.",
+            "{\"verdict\":\"APPROVED\",\"issues\":[]}",
+            "{\"verdict\":\"approved\"}",
+            "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":{\"requirement\":\"R1\",\"property\":\"P\",\"steps\":[],\"unfair\":{\"file\":\"a.md\",\"line\":1}}}",
+        ] {
+            assert!(live(answer).is_err(), "{answer}");
+        }
+        let review = live("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
+        assert_eq!(review.value.earliest(), Some(NodeName::GenerateInvariants));
+    }
+
+    /// Every list, with every form that accepts nothing.
+    #[test]
+    fn an_item_is_accepted_by_a_listed_name_and_a_reason_only() {
+        for (list, names) in listed().0 {
+            for name in &names {
+                let good = approving(list, json!([{"name": name, "reason": "the documents say so"}]));
+                let review = live(&good).unwrap_or_else(|problem| panic!("{}", problem.what)).value;
+                assert!(serde_json::to_string(&review).unwrap().contains("the documents say so"), "{good}");
+                for bad in [
+                    json!(name),
+                    json!(format!("{name}: not acceptable, must be removed")),
+                    json!({"name": name}),
+                    json!({"name": name, "reason": " "}),
+                    json!({"name": name, "reason": "not acceptable, must be removed"}),
+                    json!({"name": name, "reason": "No."}),
+                    json!({"name": format!("{name}: not acceptable"), "reason": "it is not"}),
+                    json!({"name": format!("{name}x"), "reason": "the documents say so"}),
+                    json!({"name": format!("not {name}"), "reason": "the documents say so"}),
+                    json!({"name": "", "reason": "the documents say so"}),
+                    json!({"name": name, "reason": "the documents say so", "accepted": false}),
+                    json!([name]),
+                    json!(null),
+                ] {
+                    let problem = live(&approving(list, json!([bad]))).expect_err(&format!("{list}: {bad}")).what;
+                    assert!(problem.contains(&format!("`{list}[0]`")), "{bad}: {problem}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_recorded_review_accepts_by_a_name_alone_or_with_its_reason() {
+        let recorded = |list: &str, item: &str| read_review(&approving(list, json!([item])), &listed(), true);
+        for (list, item, name, reason) in [
+            ("accepted_assumptions", "A1", "A1", ""),
+            ("accepted_uncovered", "R02", "R2", ""),
+            (
+                "accepted_cfg",
+                "CHECK_DEADLOCK  FALSE: standing idle is the end",
+                "CHECK_DEADLOCK FALSE",
+                "standing idle is the end",
+            ),
+            ("accepted_bounds", "N = 3: two: at most", "N = 3", "two: at most"),
+        ] {
+            let mut review = recorded(list, item).unwrap().value;
+            let (_, items) = review.accepted_lists_mut().into_iter().find(|(known, _)| *known == list).unwrap();
+            assert_eq!(*items, [AcceptedItem::named(name, reason)], "{item}");
+        }
+        for (list, item) in [
+            ("accepted_cfg", "CHECK_DEADLOCK FALSE (not acceptable)"),
+            ("accepted_cfg", "CONSTRAINT Smaller: why not"),
+            ("accepted_readings", "Live"),
+            ("accepted_assumptions", "A2"),
+            ("accepted_assumptions", "A1, A10"),
+        ] {
+            let mut review = recorded(list, item).unwrap().value;
+            assert!(review.accepted_lists_mut().iter().all(|(_, items)| items.is_empty()), "{item} counts for nothing");
+        }
+        assert!(recorded("accepted_cfg", "CHECK_DEADLOCK FALSE: not acceptable, must be removed").is_err());
+    }
+
+    #[test]
+    fn a_review_that_contradicts_itself_is_sent_back_with_all_mistakes() {
+        let flaw = json!({"requirement": "R1", "property": "Safe", "steps": []});
+        let issue = json!({"severity": "major", "category": "abstraction", "description": "too coarse"});
+        let review = json!({
+            "verdict": "approved", "summary": "I can't fully approve this.", "issues": [issue, {"severity": "huge"}],
+            "flaw": flaw, "further_flaws": [flaw, {"property": 3}], "accepted": [], "accepted_cfg": ["x"],
+        });
+        let problem = live(&format!("{review}\nBut I do NOT approve.")).unwrap_err().what;
+        for mistake in [
+            "text outside of its JSON object",
+            "no field `accepted`",
+            "`issues[1]` cannot be read",
+            "`further_flaws[1]` cannot be read",
+            "but `flaw` claims a flaw",
+            "but `further_flaws` claims a flaw",
+            "`issues[0]` is above minor",
+            "`summary` says that it is not",
+            "`accepted_cfg[0]` is the text \"x\"",
+        ] {
+            assert!(problem.contains(mistake), "{mistake} is missing: {problem}");
+        }
+        let revise = json!({"verdict": "revise", "issues": [issue], "flaw": flaw});
+        assert!(live(&revise.to_string()).unwrap_err().what.contains("the verdict is `revise`, but `flaw`"));
+    }
+
+    #[test]
+    fn a_denied_approval_is_known_by_its_words() {
+        for text in
+            ["I do NOT approve.", "It cannot yet be approved", "This isn\u{2019}t approved", "I don't approve this"]
+        {
+            assert!(denies_approval(text), "{text}");
+        }
+        for text in ["Approved.", "The gap is not blocking; approved", "Nothing is open, so I approve it", ""] {
+            assert!(!denies_approval(text), "{text}");
+        }
+    }
+}
