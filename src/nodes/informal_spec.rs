@@ -14,9 +14,9 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
-    fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
-    parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
+    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation, account_for, check_places, fences,
+    fixed_names, normalise, other_concerns, outside_fences, parse_assumptions, parse_open_points, parse_requirements,
+    split_answer, unaccounted_text, unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -87,6 +87,13 @@ pub(super) async fn perform(
         sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
         unaccounted_text(&sentences)
     };
+    // What stayed in the text after it was asked about is not asked about again; the reviewer sees it.
+    let unrelated = |informal: &str| {
+        let asked = previous.as_deref().map(|text| unrelated_citations(text, &documents)).unwrap_or_default();
+        let is_known = |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
+        let found = unrelated_citations(informal, &documents).into_iter().filter(|one| !is_known(one));
+        found.map(|one| one.words()).collect::<Vec<_>>()
+    };
     // After edits that do not fit, the next attempt repairs the same text.
     let mut fits = true;
     let (answer, read) = if is_single_call {
@@ -102,7 +109,7 @@ pub(super) async fn perform(
         (sha, read)
     };
     let mut artifacts: BTreeMap<String, Sha> = fits.then(|| (ANSWER.to_owned(), answer)).into_iter().collect();
-    match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted)) {
+    match read.and_then(|read| require_places(read, &documents, is_retry, &unaccounted, &unrelated)) {
         Ok(read) => {
             // The other parts were derived from this one, so they are used only if it could be read.
             artifacts.extend(all_parts.map(|sha| (single_call::ANSWER.to_owned(), sha)));
@@ -190,25 +197,11 @@ fn read(answer: &str) -> Read {
             "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
     }
-    let lost = malformed_requirements(&text);
-    if !lost.is_empty() {
+    let unread = unread_lines(&text);
+    if !unread.is_empty() {
         return Err(Problem::new(format!(
-            "these lines look like requirements and are not counted: {}",
-            lost.join("; ")
-        )));
-    }
-    let lost = malformed_open_points(&text);
-    if !lost.is_empty() {
-        return Err(Problem::new(format!(
-            "these lines look like open points and are not counted: {}",
-            lost.join("; ")
-        )));
-    }
-    let lost = malformed_assumptions(&text);
-    if !lost.is_empty() {
-        return Err(Problem::new(format!(
-            "these lines look like assumptions and are not counted: {}",
-            lost.join("; ")
+            "these lines are not counted, so what they say would be lost; write each in the required form, or leave it out:\n\n- {}\n",
+            unread.join("\n- ")
         )));
     }
     if let Some(module) = fixed_names(&text).module.filter(|name| !is_module_name(name)) {
@@ -245,6 +238,7 @@ fn require_places(
     documents: &[Document],
     is_retry: bool,
     unaccounted: &dyn Fn(&str) -> Option<String>,
+    unrelated: &dyn Fn(&str) -> Vec<String>,
 ) -> Read {
     let (text, requirements, open_points, assumptions) = &mut read.value;
     let wrong = check_places(requirements, open_points, assumptions, documents);
@@ -258,8 +252,9 @@ fn require_places(
     if is_retry {
         return Ok(read);
     }
-    let unaccounted = unaccounted(text);
-    if wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty() && unaccounted.is_none() {
+    let (unaccounted, unrelated) = (unaccounted(text), unrelated(text));
+    let is_complete = wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty();
+    if is_complete && unaccounted.is_none() && unrelated.is_empty() {
         return Ok(read);
     }
     let list = |lines: &[String]| lines.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
@@ -279,24 +274,19 @@ fn require_places(
                     (fairness) …`:\n\n";
         problem += &list(&without_kind);
     }
+    if !unrelated.is_empty() {
+        problem += "these lines have no word in common with what they are cited for. If you meant other lines, give those; a place \
+                    that is right may stay as it is:\n\n";
+        problem += &list(&unrelated);
+    }
     if let Some(unaccounted) = unaccounted {
-        problem += "these sentences of the documents demand something, and nothing cites them. Cite each where it belongs: in a \
+        problem += "these sentences of the documents demand something, and nothing accounts for them. Cite each where it belongs: in a \
                     requirement, a step, an assumption (`left out` for a promise that matters for the concern), or below \
-                    `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`:\n\n";
+                    `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`. If a line has several \
+                    such sentences, quote words of the one that you mean: `[docs/file.md:12 \"at most once\"]`:\n\n";
         problem += &unaccounted;
     }
     Err(Problem::new(problem))
-}
-
-/// The list below the heading "Other concerns".
-fn other_concerns(text: &str) -> Vec<String> {
-    text.lines()
-        .skip_while(|l| !(l.starts_with('#') && l.to_lowercase().contains("other concerns")))
-        .skip(1)
-        .take_while(|l| !l.starts_with('#'))
-        .filter_map(|l| l.trim().strip_prefix("- ").map(|l| l.trim().to_owned()))
-        .filter(|l| !l.eq_ignore_ascii_case("none") && !l.eq_ignore_ascii_case("none."))
-        .collect()
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::cited_places::{
-    LineRange, cited_ranges, leading_document, leading_ranges, may_name_another_line, name_start,
+    LineRange, cited_ranges, leading_document, leading_ranges, may_name_another_line, name_start, quoted_words,
 };
 use super::documents::Document;
 use super::nearest::pair_divided;
 use super::pairing::pair;
-use super::passages::{Passage, passages};
+use super::passages::{Passage, differing_heading, passages};
 
 /// Begins a place in earlier documents. [`super::check_places`] finds no such document.
 pub const EARLIER: &str = "earlier-docs/";
@@ -45,6 +45,10 @@ impl<'a> MovedCitations<'a> {
         let (old_passages, new_passages) = (passages(old), passages(new));
         let mut pairing = pair(&old_passages, &new_passages);
         pair_divided(&old_passages, &new_passages, &mut pairing);
+        for (at, now) in pairing.new_of.iter_mut().enumerate() {
+            // Below another heading the same text may say something else, so it is cited again.
+            *now = now.filter(|now| differing_heading((&old_passages, at), (&new_passages, *now)).is_none());
+        }
         Self { old, new, old_passages, new_passages, new_of: pairing.new_of }
     }
 
@@ -85,7 +89,12 @@ impl<'a> MovedCitations<'a> {
         let mut rest = &text[place.end..];
         match self.moved_place(&ranges).map(|new| new.words("docs/", lost)) {
             Some(new) if new.is_empty() => rest = leave_out(moved, rest),
-            Some(new) => moved.push_str(&new),
+            Some(new) => {
+                moved.push_str(&new);
+                for quote in quoted_words(&text[place]) {
+                    let _ = write!(moved, " \"{quote}\"");
+                }
+            }
             None => moved.push_str(&text[place]),
         }
         self.move_by_name(rest, lost, moved);
