@@ -94,8 +94,11 @@ pub(super) async fn start_branch(
     let unread = informal.as_deref().filter(|_| is_edited(file::INFORMAL)).map(unread_lines).unwrap_or_default();
     if !unread.is_empty() {
         let lines = unread.join("\n  ");
-        return Err(Failure::new(Exit::Negative, format!("lines of the edited informal_spec.md are not counted:\n  {lines}"))
-            .hint("write each in the form that the message names, or remove it"));
+        return Err(Failure::new(
+            Exit::Negative,
+            format!("lines of the edited informal_spec.md are not counted:\n  {lines}"),
+        )
+        .hint("write each in the form that the message names, or remove it"));
     }
     // A decision about another open point leaves the question open.
     let question = view.question(parent.revision);

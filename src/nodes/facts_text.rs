@@ -9,7 +9,8 @@ use super::review_facts::ReviewSubject;
 use super::workspace::diagnostics_text;
 use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, Question};
 use crate::prompt::{
-    Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote, unrelated_citations,
+    Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
+    unrelated_citations,
 };
 use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, probe_lines};
 

@@ -14,9 +14,9 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation, account_for, check_places, fences,
-    fixed_names, normalise, other_concerns, outside_fences, parse_assumptions, parse_open_points, parse_requirements,
-    split_answer, unaccounted_text, unread_lines, unrelated_citations,
+    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation, account_for,
+    check_places, fences, fixed_names, normalise, other_concerns, outside_fences, parse_assumptions, parse_open_points,
+    parse_requirements, split_answer, unaccounted_text, unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -90,7 +90,8 @@ pub(super) async fn perform(
     // What stayed in the text after it was asked about is not asked about again; the reviewer sees it.
     let unrelated = |informal: &str| {
         let asked = previous.as_deref().map(|text| unrelated_citations(text, &documents)).unwrap_or_default();
-        let is_known = |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
+        let is_known =
+            |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
         let found = unrelated_citations(informal, &documents).into_iter().filter(|one| !is_known(one));
         found.map(|one| one.words()).collect::<Vec<_>>()
     };

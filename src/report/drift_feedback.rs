@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::drift::{below_words, Cites, DriftReport, kind_words, lines_words, words_of};
+use super::drift::{Cites, DriftReport, below_words, kind_words, lines_words, words_of};
 use crate::pipeline::Decision;
 use crate::prompt::{ChangeKind, CitingKind, EARLIER, Quoted, TextChange, names_of_kind};
 

@@ -372,7 +372,12 @@ fn text_below_another_heading_is_drift() {
     let (one, other) = (headings[0], headings[1]);
     bench.write("docs/pool.md", text.replace(one, "#SWAP").replace(other, one).replace("#SWAP", other));
     let (was, now) = (format!("was: below \"{}\"", &one[3..]), format!("now: below \"{}\"", &other[3..]));
-    drift(&bench, &[]).expect(1).prints(&["Drift: ", "is below another heading (in the run: docs/pool.md:", &was, &now]);
+    drift(&bench, &[]).expect(1).prints(&[
+        "Drift: ",
+        "is below another heading (in the run: docs/pool.md:",
+        &was,
+        &now,
+    ]);
     let found = json(&bench, 1);
     let first = &found["changes"][0];
     assert_eq!((&first["change"], &first["now"]["text"]), (&"heading".into(), &other[3..].into()), "{first:#}");
@@ -397,7 +402,9 @@ fn any_heading_above_cited_text_counts_and_its_number_does_not() {
             quoted.as_ref().map_or("none".to_owned(), |quoted| quoted.text.clone())
         };
         cited
-            .map(|change| format!("{:?} {} > {}: {}", change.kind, text(&change.before), text(&change.now), text(&change.beside)))
+            .map(|change| {
+                format!("{:?} {} > {}: {}", change.kind, text(&change.before), text(&change.now), text(&change.beside))
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(below(old), [""; 0]);

@@ -152,8 +152,10 @@ pub(super) fn name_start(text: &str, documents: &[Document]) -> Option<usize> {
     documents.iter().filter_map(first).min()
 }
 
-static QUOTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("[\"\u{201c}\u{201e}\u{ab}]([^\"\u{201c}\u{201d}\u{bb}]*)[\"\u{201c}\u{201d}\u{bb}]").expect("a valid pattern"));
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[\"\u{201c}\u{201e}\u{ab}]([^\"\u{201c}\u{201d}\u{bb}]*)[\"\u{201c}\u{201d}\u{bb}]")
+        .expect("a valid pattern")
+});
 
 /// The words that a place quotes, as in `docs/a.md:12 "at most once"`.
 pub(super) fn quoted_words(place: &str) -> Vec<String> {

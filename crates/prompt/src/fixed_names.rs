@@ -36,7 +36,8 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The places of the names, and remarks on them.
-static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(^|[\s`,;])(?:\[[^\]]*\]|\([^)]*\))").expect("a valid pattern"));
+static BRACKETS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(^|[\s`,;])(?:\[[^\]]*\]|\([^)]*\))").expect("a valid pattern"));
 
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[A-Za-z][A-Za-z0-9_]*$").expect("a valid pattern"));
 

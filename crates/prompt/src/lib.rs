@@ -22,8 +22,8 @@ mod nearest;
 mod normative;
 mod numbered;
 mod open_points;
-mod pairing;
 mod outline;
+mod pairing;
 mod passages;
 mod problem;
 mod quote;
@@ -49,9 +49,7 @@ pub use fixed_names::{FixedNames, fixed_names};
 pub use invisible_characters::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use moved_citations::{EARLIER, MovedCitations};
-pub use normative::{
-    Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, unaccounted_text,
-};
+pub use normative::{Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account_for, unaccounted_text};
 pub use open_points::{OpenPoint, parse_open_points};
 pub use problem::{Problem, Readable};
 pub use quote::quote;

@@ -38,8 +38,7 @@ pub(super) struct ReadItems {
 /// `without_heading` is set, and only for its items.
 pub(super) fn read_items(text: &str, form: &Form, without_heading: bool) -> ReadItems {
     let lines = outline(text);
-    let own: Vec<OutlineLine<'_>> =
-        lines.iter().copied().filter(|line| line.section == Some(form.section)).collect();
+    let own: Vec<OutlineLine<'_>> = lines.iter().copied().filter(|line| line.section == Some(form.section)).collect();
     if own.is_empty() && without_heading {
         let free = lines.into_iter().filter(|line| line.section.is_none()).collect::<Vec<_>>();
         return ReadItems { items: read_lines(&free, form).items, ..ReadItems::default() };
@@ -50,18 +49,26 @@ pub(super) fn read_items(text: &str, form: &Form, without_heading: bool) -> Read
 fn read_lines(lines: &[OutlineLine<'_>], form: &Form) -> ReadItems {
     let mut read = ReadItems::default();
     let mut is_open = false;
+    let mut is_after_error = false;
     for (at, line) in lines.iter().enumerate() {
         let text = line.text.trim();
         let next = lines.get(at + 1).map_or("", |next| next.text.trim());
-        let class = classify(line, form, is_open, read.items.last().map(|(_, item)| item.as_str()), next);
-        is_open = matches!(class, Class::Item | Class::Part) || (is_open && class == Class::Nothing && !text.is_empty());
+        let mut class = classify(line, form, is_open, read.items.last().map(|(_, item)| item.as_str()), next);
+        if class == Class::Part && is_after_error {
+            class = Class::Error(CONTINUES_ERROR.to_owned());
+        }
+        is_after_error = matches!(class, Class::Error(_)) || (is_after_error && text.is_empty());
+        is_open =
+            matches!(class, Class::Item | Class::Part) || (is_open && class == Class::Nothing && !text.is_empty());
         match class {
             Class::Nothing => {}
             Class::Item => read.items.push((line.number, line.text.to_owned())),
             Class::Part => {
                 if let Some((_, item)) = read.items.last_mut() {
                     item.push(' ');
-                    item.push_str(text.trim_start_matches(|c: char| is_nested_label(form, text) && "-*+• ".contains(c)));
+                    item.push_str(
+                        text.trim_start_matches(|c: char| is_nested_label(form, text) && "-*+• ".contains(c)),
+                    );
                 }
             }
             Class::Prose => read.prose.push(text.to_owned()),
@@ -118,6 +125,8 @@ pub(super) fn error(number: usize, text: &str, why: impl Display) -> String {
     format!("line {number}, `{}`: {why}", text.trim())
 }
 
+pub(super) const CONTINUES_ERROR: &str = "it continues a line that is not counted";
+
 #[derive(Debug, PartialEq, Eq)]
 enum Class {
     /// Blank, "none", a heading or a rule.
@@ -139,7 +148,8 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
         Kind::Heading => return Class::Nothing,
         Kind::Text => {}
     }
-    if text.is_empty() || is_none(text) || is_rule(text) || (text.starts_with('|') && is_rule(next) && !has_place(text)) {
+    if text.is_empty() || is_none(text) || is_rule(text) || (text.starts_with('|') && is_rule(next) && !has_place(text))
+    {
         return Class::Nothing;
     }
     if let Some(why) = strange_start(text) {
@@ -198,8 +208,10 @@ pub(super) fn has_place(text: &str) -> bool {
 }
 
 static ANOTHER_ITEM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s>|])[*_`]*[ROA]\d{1,4}[*_`:.)]*\s*[\[(][^\])]*(?:docs/|:\d|fairness|bound|narrowed|left|interface)")
-        .expect("a valid pattern")
+    Regex::new(
+        r"(?:^|[\s>|])[*_`]*[ROA]\d{1,4}[*_`:.)]*\s*[\[(][^\])]*(?:docs/|:\d|fairness|bound|narrowed|left|interface)",
+    )
+    .expect("a valid pattern")
 });
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -217,16 +229,20 @@ pub(super) fn referenced_id(prose: &str) -> Option<&str> {
     is_reference(prose).then(|| prose.split(|c: char| !c.is_alphanumeric()).next()).flatten()
 }
 
-static MARKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"^[\s\-*+|#>_`•\[\](){}\\~"'.:]*"#).expect("a valid pattern"));
+static MARKS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"^[\s\-*+|#>_`•\[\](){}\\~"'.:]*"#).expect("a valid pattern"));
 static ID_LIKE: LazyLock<Regex> = LazyLock::new(|| {
     let letters = r"(?:\p{L}\p{M}*|\p{So}){1,3}";
     let word = r"(?i:req|requirement|assumption|open point|point|item)s?";
     let number = r"[._#:({\[\\-]{0,3}(?:<[^>]*>)?\p{N}";
-    Regex::new(&format!(r"^(?:{letters}{number}|(?:[RO\p{{So}}]|{word})\s{{1,3}}[#({{\[]?\p{{N}}+\p{{L}}?(?:\P{{L}}|$))"))
-        .expect("a valid pattern")
+    Regex::new(&format!(
+        r"^(?:{letters}{number}|(?:[RO\p{{So}}]|{word})\s{{1,3}}[#({{\[]?\p{{N}}+\p{{L}}?(?:\P{{L}}|$))"
+    ))
+    .expect("a valid pattern")
 });
 static LIST_MARK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:[-*+–—>]\s|[•·◦▪‣∙●○■□★☐☑✓]|\(?\p{N}{1,4}[.):](?:\s|$)|\(?[A-Za-z][.)]\s|\|)").expect("a valid pattern")
+    Regex::new(r"^(?:[-*+–—>]\s|[•·◦▪‣∙●○■□★☐☑✓]|\(?\p{N}{1,4}[.):](?:\s|$)|\(?[A-Za-z][.)]\s|\|)")
+        .expect("a valid pattern")
 });
 static KIND_START: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:safety|liveness|fairness|bound|narrowed|left[ _-]out|interface)\s*[:)]")
@@ -265,12 +281,15 @@ fn looks_like_item(text: &str, is_indented: bool) -> Option<&'static str> {
     if KIND_START.is_match(text) {
         return Some("it begins with a kind, without a number");
     }
-    let is_bracketed = text.starts_with(['[', '【', '［', '〔']) || (text.starts_with(['(', '（', '`']) && has_place(first_token(text)));
+    let is_bracketed = text.starts_with(['[', '【', '［', '〔'])
+        || (text.starts_with(['(', '（', '`']) && has_place(first_token(text)));
     if is_bracketed {
         return Some("it begins with a place, without a number");
     }
     let is_tag = text.starts_with('<') && text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!".contains(c));
-    if is_tag || text.starts_with(['&', '\\']) && text[1..].starts_with(|c: char| c.is_alphanumeric() || "#-*+".contains(c)) {
+    if is_tag
+        || text.starts_with(['&', '\\']) && text[1..].starts_with(|c: char| c.is_alphanumeric() || "#-*+".contains(c))
+    {
         return Some("it begins with markup");
     }
     let may_begin_prose = |c: char| c.is_alphanumeric() || "\"'`(“‘„«$<".contains(c);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cited_places::has_quote;
+use super::cited_places::{LineRange, has_quote};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::content_words::content_words;
 use super::documents::Document;
@@ -53,8 +53,8 @@ impl NormativeSentence {
 
 /// The normative sentences of those documents for which `is_read` holds, each with its account in the informal specification.
 ///
-/// A place accounts for a sentence if it names a line of it on which no other normative sentence is. On a line with several
-/// of them, the part that cites it accounts for those whose words it quotes with the place; without a quotation, for those of
+/// A place accounts for a sentence if it names a line of it on which no other normative sentence is, or if it names several
+/// lines with all of the sentence and with no more normative sentences than lines. Otherwise the part that cites it accounts for those whose words it quotes with the place; without a quotation, for those of
 /// which it has half of the content words, and for the one with which it shares most of them: at least two, or one if it
 /// shares none with the others.
 pub fn account_for(
@@ -124,8 +124,15 @@ impl<'a> Citing<'a> {
 
     fn accounts_for(&self, at: usize, all: &[Demand], document: &Document) -> bool {
         let demand = &all[at];
-        let ranges = self.item.ranges.iter().filter(|range| range.document.path == document.path);
-        ranges
+        let ranges = || self.item.ranges.iter().filter(|range| range.document.path == document.path);
+        let is_meant_whole = |range: &LineRange<'_>| {
+            let is_inside = |one: &Demand| range.from <= one.from && one.to <= range.to;
+            let lines = document.text.lines().skip(range.from - 1).take(range.to + 1 - range.from);
+            let count = lines.filter(|line| !line.trim().is_empty()).count();
+            let is_overlapping = |one: &&Demand| one.from <= range.to && range.from <= one.to;
+            count > 1 && is_inside(demand) && all.iter().filter(is_overlapping).count() <= count
+        };
+        let by_lines = ranges()
             .filter_map(|range| {
                 let lines = range.from.max(demand.from)..=range.to.min(demand.to);
                 (!lines.is_empty()).then_some(lines)
@@ -139,7 +146,8 @@ impl<'a> Citing<'a> {
                 };
                 let is_shared = |line: &usize| others().any(|other| (other.from..=other.to).contains(line));
                 !lines.clone().all(|line| is_shared(&line)) || self.says(demand, others())
-            })
+            });
+        by_lines || ranges().any(is_meant_whole)
     }
 
     /// Whether it says this sentence and not only one of the others on the same lines.
@@ -290,10 +298,12 @@ mod tests {
             (one("1", "It is so. (safety)"), vec![]),
             (one("1 \"must be released\"", "It is so. (safety)"), vec![2]),
             (one("1 \"must be released\", \"waits\"", "A client writes and holds the lock. (safety)"), vec![2, 3]),
-            // The line of several sentences is not the only one of the first and the last.
-            (one("3-5", "It is so. (safety)"), vec![4, 6]),
-            (one("3-5", "Each holder knows it. (safety)"), vec![4, 5, 6]),
+            // As many sentences as lines.
+            (one("3-5", "It is so. (safety)"), vec![4, 5, 6]),
+            (one("3-4", "It is so. (safety)"), vec![4]),
+            (one("4", "It is so. (safety)"), vec![]),
             (one("4", "Each holder knows it. (safety)"), vec![5]),
+            (one("1-2", "It is so. (safety)"), vec![]),
             (one("7", "每个客户端都等待锁。 (safety)"), vec![7]),
             ("## Out of scope\n- [docs/a.md:1] Every waiting client is another team's.\n".to_owned(), vec![3]),
             ("## Out of scope\n- [docs/a.md:1 \"must be released\"] another team\n".to_owned(), vec![2]),

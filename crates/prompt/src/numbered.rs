@@ -8,9 +8,8 @@ pub(super) struct NumberedStart(Regex);
 impl NumberedStart {
     /// `between` are the characters that can be between letter and number.
     pub(super) fn new(letter: char, between: &str) -> Self {
-        let pattern = format!(
-            r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*{letter}[{between}]?(\d{{1,4}})\b[\]*_`).:]*\s*(.*)$"
-        );
+        let pattern =
+            format!(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*{letter}[{between}]?(\d{{1,4}})\b[\]*_`).:]*\s*(.*)$");
         Self(Regex::new(&pattern).expect("a valid pattern"))
     }
 

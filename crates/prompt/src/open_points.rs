@@ -144,7 +144,12 @@ mod tests {
         assert!(lost[0].contains("below the heading") && lost[1].contains("taken by another"), "{lost:#?}");
         let text = "## Requirements\n## Steps\nO1 and O2 matter here. Only 3 [a.md:1].\n## Open points\n- none\n";
         assert_eq!(unread_lines(text), [""; 0]);
-        for line in ["- Is a reply lost? Taken: yes. Otherwise: no.", "Is a reply lost? Taken: yes. Otherwise: no.", "- A silence: taken as allowed.", "O1a [a.md:1] Lost?"] {
+        for line in [
+            "- Is a reply lost? Taken: yes. Otherwise: no.",
+            "Is a reply lost? Taken: yes. Otherwise: no.",
+            "- A silence: taken as allowed.",
+            "O1a [a.md:1] Lost?",
+        ] {
             let text = format!("## Open points\nO1 {complete}\n{line}\n");
             assert_eq!(read_open_points(&text).errors.len(), 1, "{line}");
         }

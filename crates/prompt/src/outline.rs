@@ -115,9 +115,9 @@ fn strange_word(text: &str) -> Option<String> {
         let is_latin = word.chars().any(|c| c.is_ascii_alphabetic());
         word.chars().find_map(foreign_letter).filter(|_| is_latin)
     });
-    hidden.map(|c| format!("it has the invisible character U+{:04X}", u32::from(c))).or_else(|| {
-        mixed.map(|letter| format!("it has {letter}"))
-    })
+    hidden
+        .map(|c| format!("it has the invisible character U+{:04X}", u32::from(c)))
+        .or_else(|| mixed.map(|letter| format!("it has {letter}")))
 }
 
 /// Each line with its section. A heading of the same or a higher level ends a section, as in Markdown; a deeper one stays in
@@ -248,7 +248,12 @@ mod tests {
             assert_eq!(found.last(), Some(&(Kind::Text, Some(Section::Requirements))), "{heading}: {found:?}");
             assert_eq!(found[2], (Kind::Text, None));
         }
-        for title in ["# Requirements of the lock", "# The lock\n## Steps", "# T\n## Requirements\n## State", "# Requirements\n## Steps"] {
+        for title in [
+            "# Requirements of the lock",
+            "# The lock\n## Steps",
+            "# T\n## Requirements\n## State",
+            "# Requirements\n## Steps",
+        ] {
             assert_eq!(sections(&format!("{title}\ny\n")).last(), Some(&(Kind::Text, None)), "{title}");
         }
         // A deeper heading stays in the section.
@@ -271,7 +276,14 @@ mod tests {
 
     #[test]
     fn a_line_that_only_looks_like_a_heading_is_known() {
-        for line in ["**Requirements**", "Requirements:", "> ## Requirements", "<h2>Requirements</h2>", "\\## Requirements", "- **6. Requirements (safety)**"] {
+        for line in [
+            "**Requirements**",
+            "Requirements:",
+            "> ## Requirements",
+            "<h2>Requirements</h2>",
+            "\\## Requirements",
+            "- **6. Requirements (safety)**",
+        ] {
             assert_eq!(Section::named_by(line), Some(Section::Requirements), "{line}");
         }
         assert_eq!(Section::named_by("The requirements"), None);

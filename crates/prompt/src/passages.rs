@@ -72,7 +72,9 @@ fn heading_words(text: &str) -> String {
     let rest = match HEADING_NUMBER.find(plain) {
         // The first letter of the title belongs to a number without a full stop.
         Some(number) if number.as_str().ends_with(char::is_whitespace) => &plain[number.end()..],
-        Some(number) => plain[..number.end()].rfind(char::is_whitespace).map_or(plain, |blank| plain[blank..].trim_start()),
+        Some(number) => {
+            plain[..number.end()].rfind(char::is_whitespace).map_or(plain, |blank| plain[blank..].trim_start())
+        }
         None => plain,
     };
     let rest = if rest.is_empty() { plain } else { rest };
@@ -135,7 +137,8 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         };
         let paragraph = start..start + found.len();
         let line = lines[block.start];
-        let marks = || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
+        let marks =
+            || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
         let level = levels.get(&numbers[block.start]).copied().or_else(marks);
         let mut outer = None;
         if let Some(level) = level.filter(|_| !is_code && !found.is_empty()) {

@@ -70,7 +70,8 @@ pub(super) fn is_requirement(line: &str) -> bool {
 }
 
 /// A place at the start of a line.
-static LIST_PLACE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[\s\-*+•|>_`]*[\[(][^\])]*:\d").expect("a valid pattern"));
+static LIST_PLACE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[\s\-*+•|>_`]*[\[(][^\])]*:\d").expect("a valid pattern"));
 
 /// What is below the headings "Requirements".
 pub(super) fn read_requirements(text: &str) -> ReadItems {
@@ -246,7 +247,9 @@ mod tests {
             ("  - Every client is served.", "without its number"),
             ("O1 [docs/a.md:5] Is every client served?", "another number"),
         ] {
-            for text in [format!("# T\n## Requirements\n{good}{line}\n"), format!("# T\n## Requirements\n{line}\n\n{good}")] {
+            for text in
+                [format!("# T\n## Requirements\n{good}{line}\n"), format!("# T\n## Requirements\n{line}\n\n{good}")]
+            {
                 if word == "item of its own" && !text.ends_with(good) {
                     assert!(errors(&text)[0].contains(word), "{line}: {:?}", errors(&text));
                 }

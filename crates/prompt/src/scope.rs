@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::content_words::content_words;
-use super::list_items::{error, has_place, is_none, is_rule, list_mark_end, strange_start};
+use super::list_items::{CONTINUES_ERROR, error, has_place, is_none, is_rule, list_mark_end, strange_start};
 use super::outline::{Kind, OutlineLine, Section, outline};
 
 /// An item of a list, with the number of its first line.
@@ -23,6 +23,7 @@ pub(super) struct ListItem {
 pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<String>) {
     let (mut items, mut errors) = (Vec::<ListItem>::new(), Vec::new());
     let mut is_open = false;
+    let mut is_after_error = false;
     for line in outline(text).iter().filter(|line| line.section == Some(section)) {
         let text = line.text.trim();
         let was_open = std::mem::take(&mut is_open);
@@ -33,10 +34,16 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
         if line.kind == Kind::Heading || text.is_empty() || is_none(text) || is_rule(text) {
             continue;
         }
-        if let Some(why) = strange_start(text) {
+        let continues = list_mark_end(text) == 0 && line.text.starts_with([' ', '\t']);
+        let lost = (is_after_error && continues).then(|| CONTINUES_ERROR.to_owned());
+        is_after_error = true;
+        let numbered =
+            NUMBERED.is_match(text).then(|| "write it below the heading of the items with this letter".to_owned());
+        if let Some(why) = strange_start(text).or(numbered).or(lost) {
             errors.push(error(line.number, text, why));
             continue;
         }
+        is_after_error = false;
         let marked = list_mark_end(text);
         let is_indented = line.text.starts_with([' ', '\t']);
         is_open = true;
@@ -54,6 +61,12 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
     (items, errors)
 }
 
+/// The start of an item that belongs to another list. "beyond R2." can be wrapped before the number.
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\s\-*+|#>_`•]*(?:\d+[.)]\s*)?[*_`(\[]*[ROA]\d{1,4}(?:[*_`\])]*:?\s|[*_`\])]*:?$)")
+        .expect("a valid pattern")
+});
+
 /// Why a line counts for nothing, although it may hold an item.
 fn hidden_item(line: &OutlineLine<'_>) -> Option<&'static str> {
     match line.kind {
@@ -70,7 +83,20 @@ static PLACES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words that give no reason.
 const NO_REASON: [&str; 14] = [
-    "scope", "none", "na", "tbd", "todo", "see", "line", "lines", "reason", "why", "irrelevant", "doc", "document", "etc",
+    "scope",
+    "none",
+    "na",
+    "tbd",
+    "todo",
+    "see",
+    "line",
+    "lines",
+    "reason",
+    "why",
+    "irrelevant",
+    "doc",
+    "document",
+    "etc",
 ];
 
 /// Whether a line says why something is out of scope: it has a word besides the places.
@@ -105,7 +131,8 @@ pub fn other_concerns(informal: &str) -> Vec<String> {
 pub(super) fn other_concern_errors(text: &str) -> Vec<String> {
     let (items, mut errors) = list_items(text, Section::OtherConcerns);
     for item in items.iter().filter(|item| !item.is_marked || item.text.starts_with('[')) {
-        let why = "write it as `- <name>: <where in the documents>; <why it deserves its own specification>`, or `- none`";
+        let why =
+            "write it as `- <name>: <where in the documents>; <why it deserves its own specification>`, or `- none`";
         errors.push(error(item.number, &item.text, why));
     }
     errors
@@ -147,7 +174,8 @@ mod tests {
 
     #[test]
     fn other_concerns_are_read_with_any_mark_and_nothing_else_is_dropped() {
-        let text = "## Other concerns\n- Fees: docs/a.md:3;\n  fixed\n* Keys: docs/a.md:4\n1. Logs: docs/a.md:5\n- none\n";
+        let text =
+            "## Other concerns\n- Fees: docs/a.md:3;\n  fixed\n* Keys: docs/a.md:4\n1. Logs: docs/a.md:5\n- none\n";
         assert_eq!(other_concerns(text), ["Fees: docs/a.md:3; fixed", "Keys: docs/a.md:4", "Logs: docs/a.md:5"]);
         assert_eq!(other_concern_errors(text), [""; 0]);
         for line in ["Fees: docs/a.md:3", "- [docs/a.md:3] fees", "<!-- - Fees: docs/a.md:3 -->"] {

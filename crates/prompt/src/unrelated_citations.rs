@@ -1,5 +1,7 @@
 //! Finds citations of lines that exist and have nothing to do with what they are cited for.
 
+use std::collections::BTreeSet;
+
 use super::cited_places::{LineRange, cited_text};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::content_words::content_words;
@@ -26,32 +28,37 @@ impl UnrelatedCitation {
 /// Maximum number of characters of the lines that are quoted.
 const MOST_QUOTED: usize = 200;
 
-/// The unrelated citations of requirements, assumptions, open points and steps. If at least three parts cite and none has a
-/// word in common with its lines, the documents are in another language, and the result is empty.
+/// The unrelated citations of requirements, assumptions, open points and steps. All lines that one of them cites are compared
+/// together. If at least three of them cite and none has a word in common with its lines, the documents are in another
+/// language, and the result is empty.
 pub fn unrelated_citations(informal: &str, documents: &[Document]) -> Vec<UnrelatedCitation> {
-    let items = citing_items(informal, documents);
-    let is_compared = |item: &&CitingItem<'_>| {
-        !matches!(item.kind, CitingKind::Description | CitingKind::OutOfScope) && !content_words(&item.text).is_empty()
-    };
-    let mut found: Vec<UnrelatedCitation> = Vec::new();
-    let (mut citations, mut unrelated) = (0, 0);
-    for item in items.iter().filter(is_compared) {
+    let mut parts: Vec<(CitingItem<'_>, BTreeSet<String>)> = Vec::new();
+    for item in citing_items(informal, documents) {
+        if matches!(item.kind, CitingKind::Description | CitingKind::OutOfScope) || item.ranges.is_empty() {
+            continue;
+        }
         let words = content_words(&item.text);
-        for range in &item.ranges {
-            let cited = cited_text(range);
-            let own = content_words(&cited);
-            citations += 1;
-            if own.is_empty() || !own.is_disjoint(&words) {
-                continue;
+        // Further lines of a step.
+        match parts.iter_mut().find(|(known, _)| (known.kind, &known.id) == (item.kind, &item.id)) {
+            Some((known, all)) => {
+                known.ranges.extend(item.ranges);
+                all.extend(words);
             }
-            unrelated += 1;
-            let one = UnrelatedCitation { id: item.id.clone(), place: place_words(range), cited: shortened(&cited) };
-            if !found.contains(&one) {
-                found.push(one);
-            }
+            None => parts.push((item, words)),
         }
     }
-    if citations >= 3 && citations == unrelated { Vec::new() } else { found }
+    let citing = parts.len();
+    let unrelated: Vec<UnrelatedCitation> = parts
+        .into_iter()
+        .filter_map(|(item, words)| {
+            let cited = item.ranges.iter().map(cited_text).collect::<Vec<_>>().join(" ");
+            let own = content_words(&cited);
+            let is_unrelated = !words.is_empty() && !own.is_empty() && own.is_disjoint(&words);
+            let place = item.ranges.iter().map(place_words).collect::<Vec<_>>().join(", ");
+            is_unrelated.then(|| UnrelatedCitation { id: item.id, place, cited: shortened(&cited) })
+        })
+        .collect();
+    if citing >= 3 && citing == unrelated.len() { Vec::new() } else { unrelated }
 }
 
 fn place_words(range: &LineRange<'_>) -> String {
@@ -80,14 +87,11 @@ mod tests {
             R2 [docs/a.md:2] At most one client holds the lock. (safety)\n\
             R3 [docs/a.md:4] 每个客户端都要等待。 (safety)\nR4 [docs/a.md:5] maxWait bounds it. (safety)\n\
             R5 [docs/a.md:1, docs/a.md:2] The lock is held. (safety)\nR6 [docs/a.md:5] After 30 steps. (safety)\n\
-            ## Steps\n- `Take(c)`: enabled if the lock is free [docs/a.md:2]\n  or something [docs/a.md:1]\n\
+            ## Steps\n- `Take(c)`: enabled if the lock is free [docs/a.md:2]\n  or something [docs/a.md:1]\n- Free: it is locked [docs/a.md:2]\n\
             ## Assumptions\nA1 [docs/a.md:2] (bound) Two clients.\nA2 [docs/a.md:2] (left out) Fees.\n\
             ## Open points\nO1 [docs/a.md:2] Who waits? Taken: every client. Otherwise: none of them.\n\
             ## Out of scope\n- [docs/a.md:2] another team\n";
-        assert_eq!(
-            unrelated(informal),
-            ["R2 docs/a.md:2", "R5 docs/a.md:2", "A1 docs/a.md:2", "O1 docs/a.md:2", "Take docs/a.md:2"]
-        );
+        assert_eq!(unrelated(informal), ["R2 docs/a.md:2", "A1 docs/a.md:2", "O1 docs/a.md:2", "Free docs/a.md:2"]);
         // One requirement alone is compared, and documents in another language are not.
         assert_eq!(unrelated("## Requirements\nR1 [docs/a.md:2] It is locked.\n"), ["R1 docs/a.md:2"]);
         let all = "## Requirements\nR1 [docs/a.md:3] Clients wait.\nR2 [docs/a.md:3] Locks.\nR3 [docs/a.md:3] Time.\n";

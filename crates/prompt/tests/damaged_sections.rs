@@ -22,7 +22,16 @@ impl Random {
 }
 
 const TITLES: [&str; 11] = [
-    "Concern", "Other concerns", "State", "Names", "Steps", "Requirements", "Fairness", "Witnesses", "Open points", "Assumptions",
+    "Concern",
+    "Other concerns",
+    "State",
+    "Names",
+    "Steps",
+    "Requirements",
+    "Fairness",
+    "Witnesses",
+    "Open points",
+    "Assumptions",
     "Out of scope",
 ];
 
@@ -43,7 +52,9 @@ impl Item {
         let (letter, text) = match title {
             "Requirements" => ("R", format!("The {word} never ends. {}", random.of(&["(safety)", "(liveness)"]))),
             "Open points" => ("O", format!("Is {word} lost? Taken: yes. Otherwise: no. Affects: R1.")),
-            "Assumptions" => ("A", format!("{} The {word} goes on.", random.of(&["(fairness)", "(bound)", "(left out)"]))),
+            "Assumptions" => {
+                ("A", format!("{} The {word} goes on.", random.of(&["(fairness)", "(bound)", "(left out)"])))
+            }
             "Other concerns" => ("", format!("{word}: docs/a.md:7; it has state")),
             "Names" => ("", format!("{} {word} {place}", random.of(&["variables", "constants", "labels"]))),
             _ => ("", format!("{place} {word} is another team's")),
@@ -53,7 +64,11 @@ impl Item {
     }
 
     fn line(&self) -> String {
-        if self.number.is_empty() { format!("- {}", self.text) } else { format!("{} {} {}", self.number, self.place, self.text) }
+        if self.number.is_empty() {
+            format!("- {}", self.text)
+        } else {
+            format!("{} {} {}", self.number, self.place, self.text)
+        }
     }
 }
 
@@ -66,11 +81,28 @@ fn damaged(item: &Item, taken: &str, random: &mut Random) -> (String, &'static s
         0 if is_numbered => format!("{} {}", item.place, item.text),
         1 if is_numbered => item.text.clone(),
         2 if is_numbered => {
-            let letters = ["L", "X", "r", "\u{420}", "\u{ff32}", "\u{24c7}", "\u{410}", "\u{41e}", "\u{1d411}", "Req", "Req. ", "RR", "\u{39f}"];
+            let letters = [
+                "L",
+                "X",
+                "r",
+                "\u{420}",
+                "\u{ff32}",
+                "\u{24c7}",
+                "\u{410}",
+                "\u{41e}",
+                "\u{1d411}",
+                "Req",
+                "Req. ",
+                "RR",
+                "\u{39f}",
+            ];
             format!("{}{}", random.of(&letters), &line[1..])
         }
         3 if is_numbered => format!("{taken}{}", &line[item.number.len()..]),
-        4 => format!("{}{bare}", random.of(&["- ", "* ", "+ ", "\u{2022} ", "1. ", "2) ", "a) ", "> ", "| ", "\u{2013} ", "\\- "])),
+        4 => format!(
+            "{}{bare}",
+            random.of(&["- ", "* ", "+ ", "\u{2022} ", "1. ", "2) ", "a) ", "> ", "| ", "\u{2013} ", "\\- "])
+        ),
         5 => {
             let hidden = random.of(&["\u{200b}", "\u{feff}", "\u{202e}", "\u{2060}", "\u{ad}", "\u{200d}"]);
             let at = random.below(4).min(line.len());
@@ -83,7 +115,12 @@ fn damaged(item: &Item, taken: &str, random: &mut Random) -> (String, &'static s
         10 => format!("**{bare}**"),
         11 => format!("{} {bare}", random.of(&["#", "##", "###", "####"])),
         12 => format!("<li>{bare}</li>"),
-        13 if is_numbered => format!("{}{}{}", item.number, random.of(&["a", "b", "'", ",", "/2", ".1", "-2", "\u{b2}", "\u{200b}"]), &line[item.number.len()..]),
+        13 if is_numbered => format!(
+            "{}{}{}",
+            item.number,
+            random.of(&["a", "b", "'", ",", "/2", ".1", "-2", "\u{b2}", "\u{200b}"]),
+            &line[item.number.len()..]
+        ),
         14 if is_numbered => format!("{} {}", &line[..1], &line[1..]),
         15 if is_numbered => format!("{taken} {} {} {line}", item.place, "Both are (safety)"),
         16 => line.replacen(' ', "\n  ", 1),
@@ -139,7 +176,11 @@ fn whatever_is_not_parsed_goes_back() {
         let random = &mut Random(round.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut items = Vec::new();
         for title in TITLES {
-            let count = if ["Concern", "State", "Steps", "Fairness", "Witnesses"].contains(&title) { 0 } else { 1 + random.below(3) };
+            let count = if ["Concern", "State", "Steps", "Fairness", "Witnesses"].contains(&title) {
+                0
+            } else {
+                1 + random.below(3)
+            };
             for _ in 0..count {
                 let at = items.len() + 1;
                 items.push(Item::new(title, at, random));
@@ -174,11 +215,7 @@ fn whatever_is_not_parsed_goes_back() {
                 || prose.iter().any(|line| line.contains(&item.word));
             // Items below a line that is no heading are sent back with it.
             let is_named = errors.iter().any(|error| error.contains("write it as the heading"));
-            assert!(
-                is_known || is_named,
-                "round {round}: {} is lost\n{text}\n{errors:#?}\n{parsed:#?}",
-                item.line()
-            );
+            assert!(is_known || is_named, "round {round}: {} is lost\n{text}\n{errors:#?}\n{parsed:#?}", item.line());
         }
     }
 }

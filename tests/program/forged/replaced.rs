@@ -107,7 +107,9 @@ fn a_requirement_that_would_not_be_counted_is_asked_for_again() {
     let bench = counter::bench_with_java();
     bench.forge(&script, &["--checker", "embedded"]).expect(0);
     let told = reasons(&bench.journal("specs"));
-    let named = |why: &String| why.contains("are not counted") && why.contains("`R1 [docs/counter.md:3]") && why.contains("`R2, ");
+    let named = |why: &String| {
+        why.contains("are not counted") && why.contains("`R1 [docs/counter.md:3]") && why.contains("`R2, ")
+    };
     assert!(told.iter().any(named), "{told:#?}");
 }
 
@@ -123,9 +125,13 @@ fn a_requirement_in_any_other_form_goes_back_to_its_author() {
         "<!-- R2 [docs/counter.md:3] A worker adds one. -->",
         "## Steps\nR2 [docs/counter.md:3] A worker adds one. (liveness)",
     ] {
-        let script = good()
-            .answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{line}\n"))
-            .answer("informal_spec", 0, 2, "repair", INFORMAL);
+        let script = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{line}\n")).answer(
+            "informal_spec",
+            0,
+            2,
+            "repair",
+            INFORMAL,
+        );
         let bench = counter::bench();
         bench.forge(&script, &[]).expect(0);
         let told = reasons(&bench.journal("specs"));
