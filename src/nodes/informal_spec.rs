@@ -87,14 +87,7 @@ pub(super) async fn perform(
         sentences.retain(|sentence| !reviews().any(|review| review.accepts_sentence(&sentence.id)));
         unaccounted_text(&sentences)
     };
-    // What stayed in the text after it was asked about is not asked about again; the reviewer sees it.
-    let unrelated = |informal: &str| {
-        let asked = previous.as_deref().map(|text| unrelated_citations(text, &documents)).unwrap_or_default();
-        let is_known =
-            |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
-        let found = unrelated_citations(informal, &documents).into_iter().filter(|one| !is_known(one));
-        found.map(|one| one.words()).collect::<Vec<_>>()
-    };
+    let unrelated = |informal: &str| newly_unrelated(previous.as_deref(), informal, &documents);
     // After edits that do not fit, the next attempt repairs the same text.
     let mut fits = true;
     let (answer, read) = if is_single_call {
@@ -229,6 +222,15 @@ fn without_earlier_places(read: Readable<Informal>) -> Read {
          on them:\n\n- {}\n",
         left.join("\n- ")
     )))
+}
+
+/// The citations of unrelated lines, in words. What stayed in the previous text after it was asked about is not asked about
+/// again; the reviewer sees it.
+fn newly_unrelated(previous: Option<&str>, informal: &str, documents: &[Document]) -> Vec<String> {
+    let asked = previous.map(|text| unrelated_citations(text, documents)).unwrap_or_default();
+    let is_known = |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
+    let found = unrelated_citations(informal, documents).into_iter().filter(|one| !is_known(one));
+    found.map(|one| one.words()).collect()
 }
 
 /// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind, and that every

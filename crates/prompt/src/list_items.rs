@@ -260,9 +260,6 @@ pub(super) fn strange_start(text: &str) -> Option<String> {
     if let Some(hidden) = head.chars().find(|c| is_invisible(*c) || (c.is_control() && *c != '\t')) {
         return Some(format!("it begins with the invisible character U+{:04X}", u32::from(hidden)));
     }
-    if let Some(hidden) = text.chars().find(|c| is_invisible(*c) && !['\u{200c}', '\u{200d}', '\u{ad}'].contains(c)) {
-        return Some(format!("it has the invisible character U+{:04X}", u32::from(hidden)));
-    }
     let unmarked = &text[MARKS.find(text).map_or(0, |marks| marks.end())..];
     let number = ID_LIKE.find(unmarked)?;
     number.as_str().chars().find_map(foreign_letter).map(|letter| format!("it begins with {letter}"))

@@ -14,7 +14,7 @@ use super::cited_places::{
 use super::documents::Document;
 use super::nearest::pair_divided;
 use super::pairing::pair;
-use super::passages::{Passage, differing_heading, passages};
+use super::passages::{Passage, passages};
 
 /// Begins a place in earlier documents. [`super::check_places`] finds no such document.
 pub const EARLIER: &str = "earlier-docs/";
@@ -45,10 +45,6 @@ impl<'a> MovedCitations<'a> {
         let (old_passages, new_passages) = (passages(old), passages(new));
         let mut pairing = pair(&old_passages, &new_passages);
         pair_divided(&old_passages, &new_passages, &mut pairing);
-        for (at, now) in pairing.new_of.iter_mut().enumerate() {
-            // Below another heading the same text may say something else, so it is cited again.
-            *now = now.filter(|now| differing_heading((&old_passages, at), (&new_passages, *now)).is_none());
-        }
         Self { old, new, old_passages, new_passages, new_of: pairing.new_of }
     }
 

@@ -39,7 +39,6 @@ fn structure_error(line: &OutlineLine<'_>) -> Option<String> {
     }
     if line.kind != Kind::Heading
         && let Some(section) = Section::named_by(line.text)
-        && (line.section.is_none() || line.kind != Kind::Text)
     {
         return Some(error(line.number, line.text, format!("write it as the heading `## {}`", section.title())));
     }
