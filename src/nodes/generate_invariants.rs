@@ -133,7 +133,7 @@ fn feedback(from: &str, text: String) -> Feedback {
     Feedback { node: NodeName::GenerateInvariants, from: from.to_owned(), text }
 }
 
-/// Checks that no comment of the configuration names a witness that is not read from it, such as `\\* WITNESS Full: the buffer
+/// Checks that no comment of the configuration names a witness that is not read from it, such as `\* WITNESS Full: the buffer
 /// is full`: it would never be checked.
 fn with_listed_witnesses(read: Readable<Sections>) -> Result<Readable<Sections>, Problem> {
     let Ok(cfg) = Cfg::parse(&read.value.cfg) else { return Ok(read) };
