@@ -17,7 +17,7 @@ use crate::pipeline::{
 };
 use crate::prompt::{
     Assumption, Document, FixedNames, NormativeSentence, OpenPoint, Requirement, account_for, check_places,
-    fixed_names, parse_assumptions, parse_open_points, parse_requirements,
+    fixed_names, parse_assumptions, parse_open_points, parse_requirements, unread_lines,
 };
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -90,6 +90,15 @@ pub(super) async fn start_branch(
     if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| parse_requirements(text).is_empty()) {
         return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
             .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
+    }
+    let unread = informal.as_deref().filter(|_| is_edited(file::INFORMAL)).map(unread_lines).unwrap_or_default();
+    if !unread.is_empty() {
+        let lines = unread.join("\n  ");
+        return Err(Failure::new(
+            Exit::Negative,
+            format!("lines of the edited informal_spec.md are not counted:\n  {lines}"),
+        )
+        .hint("write each in the form that the message names, or remove it"));
     }
     // A decision about another open point leaves the question open.
     let question = view.question(parent.revision);

@@ -8,7 +8,10 @@ use super::mutants_text::mutants_facts;
 use super::review_facts::{ENFORCED, ReviewSubject};
 use super::workspace::diagnostics_text;
 use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, Question};
-use crate::prompt::{Account, Assumption, Document, NormativeSentence, OpenPoint, quote};
+use crate::prompt::{
+    Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
+    unrelated_citations,
+};
 use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, probe_lines};
 
 /// How many sentences are quoted of each passage that is declared out of scope, in a document that a requirement, an open
@@ -77,6 +80,7 @@ impl ReviewSubject<'_> {
         text.push_str("\n## Assumptions (accept by id in `accepted_assumptions`, or have them changed)\n\n");
         let assumptions = self.view.specification.assumptions.iter().map(Assumption::words);
         write_list(&mut text, assumptions.chain(self.fairness_remark()));
+        self.write_doubtful_items(&mut text, documents);
         self.write_normative_sentences(&mut text);
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, or have \
@@ -126,6 +130,25 @@ impl ReviewSubject<'_> {
              demand this very check as a step of the protocol; otherwise it has to be removed from the specification.\n"
         );
         write_list(text, enforced.into_iter().map(|(name, how)| format!("`{name}`: {how}")));
+    }
+
+    /// Writes what counts for nothing in the lists of the informal specification, and citations of lines that may be wrong.
+    fn write_doubtful_items(&self, text: &mut String, documents: &[Document]) {
+        let lists = [
+            (
+                "Lines among requirements, open points and assumptions that are no item and count for nothing (does one \
+                 demand something?)",
+                prose_among_items(&self.informal),
+            ),
+            (
+                "Cited lines without a word in common with what they are cited for (do they say it?)",
+                unrelated_citations(&self.informal, documents).iter().map(UnrelatedCitation::words).collect(),
+            ),
+        ];
+        for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+            let _ = write!(text, "\n## {title}\n\n");
+            write_list(text, lines.into_iter());
+        }
     }
 
     /// Writes the normative sentences that no requirement or assumption cites; the others are quoted there.

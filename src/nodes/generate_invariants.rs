@@ -14,7 +14,7 @@ use super::single_call;
 use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, number_lines, offer_check};
 use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
-use crate::prompt::{Sections, extract_sections, without_sections};
+use crate::prompt::{Problem, Readable, Sections, extract_sections, without_sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
@@ -73,7 +73,7 @@ pub(super) async fn perform(
         (None, Some((text, sha))) => single_call::earlier_answer(text.clone(), sha.clone()),
         (None, None) => context.ask(view, ask).await?,
     };
-    let read = |text: &str, _: bool| extract_sections(text).map_err(Mistakes::unreadable);
+    let read = |text: &str, _: bool| extract_sections(text).and_then(with_listed_witnesses).map_err(Mistakes::unreadable);
     let (read, sha) = match correcting.take(answer, ANSWER, view, &read)? {
         Taken::Accepted { value, sha } => (value, sha),
         Taken::SentBack(mut product) => {
@@ -127,6 +127,30 @@ pub(super) async fn perform(
 
 fn feedback(from: &str, text: String) -> Feedback {
     Feedback { node: NodeName::GenerateInvariants, from: from.to_owned(), text }
+}
+
+/// Checks that no comment of the configuration names a witness that is not read from it, such as `\* WITNESS Full: the buffer
+/// is full`: it would never be checked.
+fn with_listed_witnesses(read: Readable<Sections>) -> Result<Readable<Sections>, Problem> {
+    let Ok(cfg) = Cfg::parse(&read.value.cfg) else { return Ok(read) };
+    let is_defined = |name: &str| {
+        let mut lines = read.value.witnesses.lines();
+        lines.any(|line| line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with("==")))
+    };
+    let is_lost = |word: &str| is_defined(word) && !cfg.witnesses.iter().any(|name| name == word);
+    let names_lost = |line: &&str| {
+        let comment = line.find("\\*").map_or("", |at| &line[at..]);
+        let mut words = comment.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        let is_list = words.next().is_some_and(|first| ["witness", "witnesses"].contains(&first.to_lowercase().as_str()));
+        is_list && words.any(is_lost)
+    };
+    match read.value.cfg.lines().find(names_lost) {
+        None => Ok(read),
+        Some(line) => Err(Problem::new(format!(
+            "`{}` lists no witness, so it would not be checked; write `\\* WITNESS Name` with nothing after the name",
+            line.trim()
+        ))),
+    }
 }
 
 /// Merges the answer into the module by parse tree, translates and parses the result, and looks up every name that the

@@ -12,10 +12,9 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places,
-    fences, fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise,
-    outside_fences, parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer,
-    unaccounted_text,
+    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation, account_for,
+    check_places, fences, fixed_names, normalise, other_concerns, outside_fences, parse_assumptions, parse_open_points,
+    parse_requirements, refuse_control, split_answer, unaccounted_text, unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -90,6 +89,7 @@ pub(super) async fn perform(
     // The other parts were made from this one. They are used if only its places are corrected.
     let parts = all_parts.filter(|_| missing.is_none() && !parse_requirements(&own.text).is_empty());
     let parts = parts.map(|sha| (single_call::ANSWER.to_owned(), sha));
+    let unrelated = |informal: &str| newly_unrelated(correcting.shown(), informal, &documents);
     let read = |text: &str, is_last: bool| {
         let mut read = match &missing {
             None => read(text).map_err(Mistakes::unreadable)?,
@@ -97,7 +97,7 @@ pub(super) async fn perform(
         };
         read.normalised.splice(0..0, notes.iter().cloned());
         let read = if changed_documents.is_some() { without_earlier_places(read)? } else { read };
-        require_places(read, &documents, is_last, &unaccounted)
+        require_places(read, &documents, is_last, &unaccounted, &unrelated)
     };
     match correcting.take(own, ANSWER, view, &read)? {
         Taken::Accepted { value: (text, requirements, open_points, assumptions), sha } => {
@@ -213,25 +213,11 @@ fn read(answer: &str) -> Read {
             "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
     }
-    let lost = malformed_requirements(&text);
-    if !lost.is_empty() {
+    let unread = unread_lines(&text);
+    if !unread.is_empty() {
         return Err(Problem::new(format!(
-            "these lines look like requirements and are not counted: {}",
-            lost.join("; ")
-        )));
-    }
-    let lost = malformed_open_points(&text);
-    if !lost.is_empty() {
-        return Err(Problem::new(format!(
-            "these lines look like open points and are not counted: {}",
-            lost.join("; ")
-        )));
-    }
-    let lost = malformed_assumptions(&text);
-    if !lost.is_empty() {
-        return Err(Problem::new(format!(
-            "these lines look like assumptions and are not counted: {}",
-            lost.join("; ")
+            "these lines are not counted, so what they say would be lost; write each in the required form, or leave it out:\n\n- {}\n",
+            unread.join("\n- ")
         )));
     }
     if let Some(module) = fixed_names(&text).module.filter(|name| !is_module_name(name)) {
@@ -260,6 +246,15 @@ fn without_earlier_places(read: Readable<Informal>) -> Result<Readable<Informal>
     ))))
 }
 
+/// The citations of unrelated lines, in words. What stayed in the previous text after it was asked about is not asked about
+/// again; the reviewer sees it.
+fn newly_unrelated(previous: Option<&str>, informal: &str, documents: &[Document]) -> Vec<String> {
+    let asked = previous.map(|text| unrelated_citations(text, documents)).unwrap_or_default();
+    let is_known = |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
+    let found = unrelated_citations(informal, documents).into_iter().filter(|one| !is_known(one));
+    found.map(|one| one.words()).collect()
+}
+
 /// Checks that all cited places exist, that no open point lacks a reading and no assumption its kind, and that every
 /// normative sentence is accounted for. Such errors are sent back once; the second time the answer is accepted, with a mark
 /// at each wrong place, and an approval needs the sentences without an account accepted by name.
@@ -268,6 +263,7 @@ fn require_places(
     documents: &[Document],
     is_last: bool,
     unaccounted: &dyn Fn(&str) -> Option<String>,
+    unrelated: &dyn Fn(&str) -> Vec<String>,
 ) -> Result<Readable<Informal>, Mistakes> {
     let (text, requirements, open_points, assumptions) = &mut read.value;
     let wrong = check_places(requirements, open_points, assumptions, documents);
@@ -281,8 +277,9 @@ fn require_places(
     if is_last {
         return Ok(read);
     }
-    let unaccounted = unaccounted(text);
-    if wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty() && unaccounted.is_none() {
+    let (unaccounted, unrelated) = (unaccounted(text), unrelated(text));
+    let is_complete = wrong.is_empty() && incomplete.is_empty() && without_kind.is_empty();
+    if is_complete && unaccounted.is_none() && unrelated.is_empty() {
         return Ok(read);
     }
     let list = |lines: &[String]| lines.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
@@ -302,24 +299,19 @@ fn require_places(
                     (fairness) …`:\n\n";
         problem += &list(&without_kind);
     }
+    if !unrelated.is_empty() {
+        problem += "these lines have no word in common with what they are cited for. If you meant other lines, give those; a place \
+                    that is right may stay as it is:\n\n";
+        problem += &list(&unrelated);
+    }
     if let Some(unaccounted) = unaccounted {
-        problem += "these sentences of the documents demand something, and nothing cites them. Cite each where it belongs: in a \
+        problem += "these sentences of the documents demand something, and nothing accounts for them. Cite each where it belongs: in a \
                     requirement, a step, an assumption (`left out` for a promise that matters for the concern), or below \
-                    `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`:\n\n";
+                    `## Out of scope` as `- [docs/file.md:30-80] <why it does not matter for the concern>`. If a line has several \
+                    such sentences, quote words of the one that you mean: `[docs/file.md:12 \"at most once\"]`:\n\n";
         problem += &unaccounted;
     }
     Err(Mistakes::in_usable_text(Problem::new(problem)))
-}
-
-/// The list below the heading "Other concerns".
-fn other_concerns(text: &str) -> Vec<String> {
-    text.lines()
-        .skip_while(|l| !(l.starts_with('#') && l.to_lowercase().contains("other concerns")))
-        .skip(1)
-        .take_while(|l| !l.starts_with('#'))
-        .filter_map(|l| l.trim().strip_prefix("- ").map(|l| l.trim().to_owned()))
-        .filter(|l| !l.eq_ignore_ascii_case("none") && !l.eq_ignore_ascii_case("none."))
-        .collect()
 }
 
 #[cfg(test)]

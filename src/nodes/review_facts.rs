@@ -27,6 +27,7 @@ pub(super) struct ReviewSubject<'a> {
     pub cfg: Option<Cfg>,
     /// Steps that the informal specification marks as changed.
     pub changes: Vec<String>,
+    pub(super) informal: String,
     /// What the informal specification declares out of scope, line by line.
     pub(super) out_of_scope: Vec<String>,
 }
@@ -38,6 +39,7 @@ impl<'a> ReviewSubject<'a> {
             module,
             cfg: cfg.and_then(|text| Cfg::parse(text).ok()),
             changes: marked_changes(informal),
+            informal: informal.to_owned(),
             out_of_scope: out_of_scope_lines(informal),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
 use crate::pipeline::{AcceptedDrift, Revision};
-use crate::prompt::{ChangeKind, CitingKind, Drift, OtherHeading, Quoted, TextChange, names_of_kind};
+use crate::prompt::{ChangeKind, CitingKind, Drift, Quoted, TextChange, names_of_kind};
 
 /// The drift of one revision.
 pub struct DriftReport<'a> {
@@ -115,25 +115,13 @@ pub(super) fn kind_words(kind: ChangeKind) -> &'static str {
         ChangeKind::Removed => "is gone",
         ChangeKind::Added => "is new beside cited text",
         ChangeKind::Reordered => "is a line of code in another order",
+        ChangeKind::Heading => "is below another heading",
     }
 }
 
-/// `now below "Fees", before below "Limits"`, with the number of passages if there are several.
-pub(super) fn other_heading_words(other: &OtherHeading) -> String {
-    let below = |heading: &Option<Quoted>| match heading {
-        Some(heading) => format!("below \"{}\"", heading.text),
-        None => "above the first heading".to_owned(),
-    };
-    let count = if let [_] = other.passages.as_slice() {
-        String::new()
-    } else {
-        format!(" ({})", counted(other.passages.len(), "cited passage"))
-    };
-    format!("now {}, before {}{count}", below(&other.now), below(&other.before))
-}
-
-fn unchanged_words(other: &OtherHeading) -> String {
-    format!("unchanged, and {}", other_heading_words(other))
+/// `below "Fees"`.
+pub(super) fn below_words(heading: Option<&Quoted>) -> String {
+    heading.map_or_else(|| "above the first heading".to_owned(), |heading| format!("below \"{}\"", heading.text))
 }
 
 /// `12` or `12-14`.
@@ -164,6 +152,7 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
             "change": change.kind,
             "before": change.before.as_ref().map(quoted),
             "now": change.now.as_ref().map(quoted),
+            "beside": change.beside.as_ref().map(quoted),
             "file": place.as_ref().map(|place| &place.file),
             "line": place.as_ref().and_then(|place| place.line),
             "is_normative": change.is_normative,
@@ -172,7 +161,7 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
         })
     };
     let Drift { cited, uncited, new_normative, other_new, unchanged, moved, .. } = report.drift;
-    let Drift { moved_cited, other_heading, compared, not_compared, .. } = report.drift;
+    let Drift { moved_cited, compared, not_compared, .. } = report.drift;
     let not_compared: Vec<Value> =
         not_compared.iter().map(|(id, why)| json!({"requirement": id, "why": why})).collect();
     json!({
@@ -187,17 +176,6 @@ pub fn drift_json(report: &DriftReport<'_>) -> Value {
         "moved_cited": moved_cited
             .iter()
             .map(|(before, now)| json!({ "before": quoted(before), "now": quoted(now) }))
-            .collect::<Vec<_>>(),
-        "other_heading": other_heading
-            .iter()
-            .map(|other| json!({
-                "before": other.before.as_ref().map(quoted),
-                "now": other.now.as_ref().map(quoted),
-                "passages": other.passages.iter().map(quoted).collect::<Vec<_>>(),
-                "file": (report.file)(&other.passages[0].document),
-                "line": other.passages[0].from,
-                "message": unchanged_words(other),
-            }))
             .collect::<Vec<_>>(),
         "unchanged": unchanged,
         "moved": moved,
@@ -238,14 +216,6 @@ pub fn drift_findings(report: &DriftReport<'_>) -> Findings {
         let message = format!("{} (no requirement and no step cites it)", change_words(change));
         list.push(finding("not-cited", level, message, report.place(change)));
     }
-    for other in &report.drift.other_heading {
-        let first = &other.passages[0];
-        let message = unchanged_words(other);
-        list.push(
-            Finding::new("other-heading", Level::Note, message)
-                .at(FileLine::new((report.file)(&first.document), first.from)),
-        );
-    }
     list.sort_by_key(|finding| finding.level);
     Findings { command: "tlaforge drift".to_owned(), summary: report.summary(), list }
 }
@@ -267,5 +237,11 @@ fn change_words(change: &TextChange) -> String {
         ChangeKind::Removed => format!("\"{before}\" is gone"),
         ChangeKind::Added => format!("\"{now}\" is new beside cited text"),
         ChangeKind::Reordered => format!("\"{now}\" is a line of code in another order"),
+        ChangeKind::Heading => format!(
+            "\"{}\" is now {}, before {}",
+            text(&change.beside),
+            below_words(change.now.as_ref()),
+            below_words(change.before.as_ref())
+        ),
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::drift::{Cites, DriftReport, kind_words, lines_words, words_of};
+use super::drift::{Cites, DriftReport, below_words, kind_words, lines_words, words_of};
 use crate::pipeline::Decision;
-use crate::prompt::{CitingKind, EARLIER, Quoted, TextChange, names_of_kind};
+use crate::prompt::{ChangeKind, CitingKind, EARLIER, Quoted, TextChange, names_of_kind};
 
 /// The task. `undecided` are readings that a person decided for text that has changed, or that could not be compared.
 pub fn drift_feedback(report: &DriftReport<'_>, undecided: &[&Decision]) -> String {
@@ -71,13 +71,20 @@ fn append_change(text: &mut String, report: &DriftReport<'_>, change: &TextChang
     let earlier = change.before.as_ref().map(|before| format!("{EARLIER}{}:{}", before.document, lines_words(before)));
     let what = kind_words(change.kind);
     let heading = match (&change.now, earlier) {
+        _ if change.kind == ChangeKind::Heading => {
+            let (document, line) = change.at.as_ref().map_or(("", 0), |(document, line)| (document.as_str(), *line));
+            let (before, now) = (below_words(change.before.as_ref()), below_words(change.now.as_ref()));
+            format!("docs/{document}:{line} {what}: it is {now} and was {before}, so it may not say the same any more")
+        }
         (Some(now), Some(earlier)) => format!("{} {what} (before: {earlier})", place(now)),
         (Some(now), None) => format!("{} {what}", place(now)),
         (None, earlier) => format!("{} {what}", earlier.unwrap_or_default()),
     };
     let _ = writeln!(text, "\n- {heading}");
     for (word, quoted) in [("was", &change.before), ("now", &change.now), ("beside", &change.beside)] {
-        if let Some(quoted) = quoted {
+        let is_heading = change.kind == ChangeKind::Heading && word != "beside";
+        if let Some(quoted) = quoted.as_ref().filter(|_| !is_heading) {
+            let word = if change.kind == ChangeKind::Heading { "text" } else { word };
             let _ = writeln!(text, "  {word}: {}", quoted.text.replace('\n', "\n       "));
         }
     }

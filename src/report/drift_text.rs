@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::count::counted;
-use super::drift::{Cites, DriftReport, kind_words, lines_words, other_heading_words, words_of};
+use super::drift::{Cites, DriftReport, below_words, kind_words, lines_words, words_of};
 use super::lines::writeln;
 use crate::pipeline::{AcceptedChange, AcceptedDrift};
-use crate::prompt::{CitingKind, Drift, Quoted, TextChange};
+use crate::prompt::{ChangeKind, CitingKind, Drift, Quoted, TextChange};
 
 /// Maximum number of passages to list in each part of the text that is only for information.
 const MOST_LISTED: usize = 10;
 
 pub fn drift_text(report: &DriftReport<'_>) -> String {
     let Drift { cited, uncited, new_normative, other_new, unchanged, moved, .. } = report.drift;
-    let Drift { moved_cited, other_heading, not_compared, .. } = report.drift;
+    let Drift { moved_cited, not_compared, .. } = report.drift;
     let summary = report.summary();
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -58,14 +58,6 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
         let place = format!("{}:{}", (report.file)(&now.document), lines_words(now));
         format!("{place} \"{}\" (in the run: docs/{}:{})", now.text, before.document, lines_words(before))
     });
-    if !other_heading.is_empty() {
-        text.push_str("\nCited, unchanged, and below another heading, so read them again there:\n");
-    }
-    append_shortened(&mut text, other_heading, |other| {
-        let first = &other.passages[0];
-        let place = format!("{}:{}", (report.file)(&first.document), lines_words(first));
-        format!("{place} \"{}\" {}", first.text, other_heading_words(other))
-    });
     if !other_new.is_empty() {
         text.push_str("\nNew, without normative words:\n");
     }
@@ -82,6 +74,12 @@ pub fn drift_text(report: &DriftReport<'_>) -> String {
 
 /// The texts before and now; a block of code on several lines.
 fn append_texts(text: &mut String, indent: &str, change: &TextChange) {
+    if change.kind == ChangeKind::Heading {
+        let cited = change.beside.as_ref().map_or("", |beside| &beside.text);
+        let (before, now) = (below_words(change.before.as_ref()), below_words(change.now.as_ref()));
+        let _ = writeln!(text, "{indent}text: {cited}\n{indent}was: {before}\n{indent}now: {now}");
+        return;
+    }
     for (word, quoted) in [("was", &change.before), ("now", &change.now)] {
         if let Some(quoted) = quoted {
             let lines = quoted.text.replace('\n', &format!("\n{indent}     "));
@@ -125,7 +123,11 @@ fn change_text(report: &DriftReport<'_>, change: &TextChange) -> String {
 /// The place in the new documents, and what happened there.
 fn place_words(report: &DriftReport<'_>, change: &TextChange) -> String {
     let what = kind_words(change.kind);
-    let before = change.before.as_ref().map(|before| format!("docs/{}:{}", before.document, lines_words(before)));
+    let of_run = |quoted: &Quoted| format!("docs/{}:{}", quoted.document, lines_words(quoted));
+    if let (ChangeKind::Heading, Some((document, line)), Some(beside)) = (change.kind, &change.at, &change.beside) {
+        return format!("{}:{line} {what} (in the run: {})", (report.file)(document), of_run(beside));
+    }
+    let before = change.before.as_ref().map(of_run);
     match (&change.now, &change.at, before) {
         (Some(now), _, before) => {
             let place = format!("{}:{}", (report.file)(&now.document), lines_words(now));

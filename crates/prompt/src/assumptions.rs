@@ -7,8 +7,10 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::numbered::{numbered_start, passages};
-use super::requirements::{parse_numbered_line, place_words, section_lines};
+use super::list_items::{Form, ReadItems, checked, distinct, has_place, read_items};
+use super::numbered::NumberedStart;
+use super::outline::Section;
+use super::requirements::{parse_numbered_line, place_words};
 
 /// What the model assumes or leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,63 +63,45 @@ impl Assumption {
 }
 
 // No blank: "A 2-phase commit" is no assumption.
-static START: LazyLock<Regex> = LazyLock::new(|| numbered_start('A', r".#-"));
+static START: LazyLock<NumberedStart> = LazyLock::new(|| NumberedStart::new('A', r".#-"));
 
-/// No part of an assumption has a label.
-static NO_LABEL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\z.").expect("a valid pattern"));
-
-static NUMBERED_ITEM: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*\d+[.)]\s").expect("a valid pattern"));
-
-static KIND_IN_PARENTHESES: LazyLock<Regex> =
+static KIND: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\((fairness|bound|narrowed|left[ _-]out|interface)\)").expect("a valid pattern"));
 
-/// Parses lines such as `A1 [docs/swap.md:12] (fairness) Every client takes its next step.` below each heading with the word
-/// "assumptions". If several define the same number, the first one counts.
+const FORM: Form = Form {
+    section: Section::Assumptions,
+    start: &START,
+    mark: &KIND,
+    part: None,
+    example: "`A1 [docs/file.md:12-14] (fairness) <what>`, or `A1 (bound) <what>` without a line of the documents",
+};
+
+/// Parses items such as `A1 [docs/swap.md:12] (fairness) Every client takes its next step.` below each heading with the word
+/// "assumptions". An assumption may continue on the lines below it. If several have the same number, the first one counts.
 pub fn parse_assumptions(text: &str) -> Vec<Assumption> {
-    let mut found: Vec<Assumption> = Vec::new();
-    let lines = section_lines(text, is_assumptions).unwrap_or_default();
-    for passage in passages(lines, &START, &NO_LABEL) {
-        let Some(assumption) = parse_assumption(&passage) else { continue };
-        if !found.iter().any(|known| known.id == assumption.id) {
-            found.push(assumption);
-        }
-    }
-    found
+    distinct(&read_items(text, &FORM, false), parse_assumption, |assumption| &assumption.id)
 }
 
-/// Lines that are no assumption and look like one, each with the reason: outside of the section, with a number that is
-/// taken, or in the section without a number.
-pub fn malformed_assumptions(text: &str) -> Vec<String> {
-    let found = parse_assumptions(text);
-    let lines = text.lines().filter_map(|line| parse_assumption(line).map(|assumption| (line.trim(), assumption)));
-    let misplaced = lines.filter_map(|(line, own)| match found.iter().find(|known| known.id == own.id) {
-        None => own.kind.map(|_| format!("`{line}`: write it below the heading `## Assumptions`")),
-        Some(first) if !first.text.starts_with(&own.text) => {
-            Some(format!("`{line}`: its number is taken by another assumption"))
-        }
-        Some(_) => None,
-    });
-    let in_section = section_lines(text, is_assumptions).unwrap_or_default();
-    let is_item = |passage: &&String| {
-        let item = passage.trim_start().trim_start_matches(['-', '*', '+', '•', ' ']);
-        let begins_item = item.len() < passage.trim_start().len() || NUMBERED_ITEM.is_match(passage);
-        let is_none = item.trim_end_matches('.').eq_ignore_ascii_case("none");
-        (begins_item || KIND_IN_PARENTHESES.is_match(passage)) && !is_none && parse_assumption(passage).is_none()
-    };
-    let passages = passages(in_section, &START, &NO_LABEL);
-    let unnumbered = passages.iter().filter(is_item);
-    let unnumbered = unnumbered.map(|item| format!("`{}`: begin it with its number, as `A1 (bound) …`", item.trim()));
-    misplaced.chain(unnumbered).collect()
+/// Whether a line outside of the section looks like an assumption, and not like a sentence about one.
+pub(super) fn is_assumption(line: &str) -> bool {
+    let is_numbered = START.split(line).is_some_and(|(_, rest)| rest.starts_with('[') && has_place(rest));
+    is_numbered || parse_assumption(line).is_some_and(|found| found.kind.is_some()) || UNNUMBERED.is_match(line)
 }
 
-fn is_assumptions(title: &str) -> bool {
-    title.to_lowercase().contains("assumption")
+/// A kind in parentheses at the start of a line, also after a place.
+static UNNUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^[\s\-*+•|>_`]*(?:\[[^\]]*\]\s*)?\((?:fairness|bound|narrowed|left[ _-]out|interface)\)\s")
+        .expect("a valid pattern")
+});
+
+/// What is below the headings with the word "assumptions".
+pub(super) fn read_assumptions(text: &str) -> ReadItems {
+    checked(read_items(text, &FORM, false), parse_assumption, |assumption| &assumption.id)
 }
 
 fn parse_assumption(line: &str) -> Option<Assumption> {
-    let start = START.captures(line)?;
-    let number: u32 = start[1].parse().ok()?;
-    let (_, mut place, mut text) = parse_numbered_line(&format!("A{number} {}", &start[2]), 'A')?;
+    let (number, rest) = START.split(line)?;
+    let (_, mut place, mut text) = parse_numbered_line(&format!("A{number} {rest}"), 'A')?;
     // The kind in parentheses can be where the place would be; then the place may follow it.
     let mut kind = place.as_deref().and_then(parse_kind);
     if kind.is_some() {
@@ -143,6 +127,7 @@ fn parse_kind(word: &str) -> Option<AssumptionKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unread_lines;
 
     #[test]
     fn assumptions_are_parsed_in_the_notations_of_models() {
@@ -162,9 +147,9 @@ mod tests {
         assert_eq!(kinds, expected, "{found:#?}");
         assert_eq!(found[0].words(), "A1 [docs/a.md:3-4] (fairness) Every client goes on, also after an error.");
         assert_eq!(found[1].words(), "A2 [no line of the documents] (bound) One attempt for each user.");
-        let malformed = malformed_assumptions(text);
-        assert_eq!(malformed.len(), 2, "{malformed:#?}");
-        assert!(malformed[0].contains("taken") && malformed[1].contains("below the heading"), "{malformed:#?}");
+        let lost = unread_lines(&format!("## Requirements\n{text}"));
+        assert_eq!(lost.len(), 2, "{lost:#?}");
+        assert!(lost[0].contains("below the heading") && lost[1].contains("taken"), "{lost:#?}");
     }
 
     #[test]
@@ -198,11 +183,11 @@ mod tests {
             "A1a (bound) One.",
             "- One.",
         ] {
-            let malformed = malformed_assumptions(&format!("## Assumptions\n{line}\n"));
-            assert_eq!(malformed.len(), 1, "{line}: {malformed:?}");
+            let errors = read_assumptions(&format!("## Assumptions\n{line}\n")).errors;
+            assert_eq!(errors.len(), 1, "{line}: {errors:?}");
         }
         for none in ["- none", "none", "- None.", ""] {
-            assert!(malformed_assumptions(&format!("## Assumptions\n{none}\n")).is_empty(), "{none}");
+            assert_eq!(read_assumptions(&format!("## Assumptions\n{none}\n")).errors, [""; 0], "{none}");
         }
     }
 }

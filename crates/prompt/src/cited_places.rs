@@ -8,6 +8,7 @@ use regex::Regex;
 use super::assumptions::Assumption;
 use super::documents::Document;
 use super::open_points::OpenPoint;
+use super::quote::sentences_around;
 use super::requirements::Requirement;
 
 /// Cited lines of a document, both from 1 and both included.
@@ -151,7 +152,42 @@ pub(super) fn name_start(text: &str, documents: &[Document]) -> Option<usize> {
     documents.iter().filter_map(first).min()
 }
 
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("[\"\u{201c}\u{201e}\u{ab}]([^\"\u{201c}\u{201d}\u{bb}]*)[\"\u{201c}\u{201d}\u{bb}]")
+        .expect("a valid pattern")
+});
+
+/// The words that a place quotes, as in `docs/a.md:12 "at most once"`.
+pub(super) fn quoted_words(place: &str) -> Vec<String> {
+    QUOTED.captures_iter(place).map(|quoted| quoted[1].to_owned()).collect()
+}
+
+/// Whether a text has the quoted words, in any case and with any white space.
+pub(super) fn has_quote(text: &str, quote: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let words = text.replace(['*', '_', '`'], "");
+        words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    };
+    let quote = plain(quote);
+    quote.chars().any(char::is_alphanumeric) && plain(text).contains(&quote)
+}
+
 fn look_up_place<'a>(place: &str, documents: &'a [Document]) -> Place<'a> {
+    let found = look_up_lines(&QUOTED.replace_all(place, " "), documents);
+    let Place::Found(ranges) = &found else { return found };
+    let lines = ranges.iter().map(cited_text).collect::<Vec<_>>().join(" ");
+    match quoted_words(place).iter().find(|quote| !has_quote(&lines, quote)) {
+        Some(quote) => Place::Missing("no such words", format!("the words \"{quote}\" are not in these lines")),
+        None => found,
+    }
+}
+
+/// The whole sentences that the lines are part of.
+pub(super) fn cited_text(range: &LineRange<'_>) -> String {
+    sentences_around(&range.document.text, range.from, range.to)
+}
+
+fn look_up_lines<'a>(place: &str, documents: &'a [Document]) -> Place<'a> {
     let mut rest = place;
     let mut last: Option<&Document> = None;
     let mut found = Vec::new();

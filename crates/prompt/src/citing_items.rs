@@ -7,9 +7,12 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cited_places::{LineRange, cited_ranges, places_in};
+use super::cited_places::{LineRange, cited_ranges, places_in, quoted_words};
 use super::documents::Document;
+use super::list_items::has_place;
 use super::numbered::begins_with_words;
+use super::outline::{Kind, Section, outline};
+use super::scope::{has_reason, list_items};
 use super::{parse_assumptions, parse_open_points, parse_requirements};
 
 /// A part of an informal specification that cites lines of the documents.
@@ -18,12 +21,14 @@ pub(super) struct CitingItem<'a> {
     pub kind: CitingKind,
     /// `R1`, `A2`, the name of a step, the title of another section, or the line that says why something is out of scope.
     pub id: String,
-    /// What it says; empty for steps and other parts.
+    /// What it says; of a step, all of its lines.
     pub text: String,
     /// The place as written, if it is an item with a number.
     pub place: Option<String>,
     /// Empty if the place is wrong.
     pub ranges: Vec<LineRange<'a>>,
+    /// The words that it quotes with its places.
+    pub quotes: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -45,95 +50,94 @@ pub(super) fn citing_items<'a>(informal: &str, documents: &'a [Document]) -> Vec
     let cited = |place: Option<&str>| cited_ranges(place.unwrap_or_default(), documents).unwrap_or_default();
     let numbered = |kind, id, text, place: Option<String>| {
         let ranges = cited(place.as_deref());
-        CitingItem { kind, id, text, place, ranges }
+        let quotes = place.as_deref().map(quoted_words).unwrap_or_default();
+        CitingItem { kind, id, text, place, ranges, quotes }
     };
     let mut items: Vec<CitingItem<'a>> = Vec::new();
     let requirements = parse_requirements(informal).into_iter();
     items.extend(requirements.map(|r| numbered(CitingKind::Requirement, r.id, r.text, r.place)));
     let assumptions = parse_assumptions(informal).into_iter();
     items.extend(assumptions.map(|a| numbered(CitingKind::Assumption, a.id, a.text, a.place)));
-    let open_points = parse_open_points(informal).into_iter();
-    items.extend(open_points.map(|p| numbered(CitingKind::OpenPoint, p.id, p.question, p.place)));
-    let mut step: Option<String> = None;
-    let mut title = "";
-    for SectionLine { section, heading, line } in lines_by_section(informal) {
-        if heading != title {
-            (title, step) = (heading, None);
-        }
-        let unnumbered = |kind, id, ranges| CitingItem { kind, id, text: String::new(), place: None, ranges };
-        match section {
-            Some("other concerns") => {
-                let ranges = places_in(line, documents, false);
-                items.push(unnumbered(CitingKind::OutOfScope, scope_words(line), ranges));
-            }
-            // A whole document only as a place in brackets.
-            Some("out of scope") => {
-                let whole = BRACKETS
-                    .captures_iter(line)
-                    .flat_map(|inside| places_in(inside.get(1).map_or("", |inside| inside.as_str()), documents, true));
-                let ranges = whole.chain(places_in(line, documents, false)).collect();
-                items.push(unnumbered(CitingKind::OutOfScope, scope_words(line), ranges));
-            }
-            Some(_) => {}
-            None => {
-                // Deeper items and further lines belong to the step above.
-                if let Some(item) = OUTER_ITEM.captures(line) {
-                    step = item.get(1).map(|name| name.as_str().to_owned());
-                }
-                let is_steps = begins_with_words(title, "steps") || begins_with_words(title, "actions");
-                let (kind, id) = match &step {
-                    Some(step) if is_steps => (CitingKind::Step, step.clone()),
-                    _ => (CitingKind::Description, title.trim().to_owned()),
-                };
-                items.push(unnumbered(kind, id, places_in(line, documents, false)));
-            }
+    for point in parse_open_points(informal) {
+        let text = format!("{} {} {}", point.question, point.taken, point.otherwise);
+        items.push(numbered(CitingKind::OpenPoint, point.id, text, point.place));
+    }
+    let unnumbered = |kind, id, text: String, ranges| {
+        let quotes = quoted_places(&text);
+        CitingItem { kind, id, text, place: None, ranges, quotes }
+    };
+    for item in list_items(informal, Section::OtherConcerns).0 {
+        let ranges = places_in(&item.text, documents, false);
+        items.push(unnumbered(CitingKind::OutOfScope, item.text.clone(), item.text, ranges));
+    }
+    for item in list_items(informal, Section::OutOfScope).0.into_iter().filter(|item| has_reason(&item.text)) {
+        // A whole document only as a place in brackets.
+        let whole = BRACKETS
+            .captures_iter(&item.text)
+            .flat_map(|inside| places_in(inside.get(1).map_or("", |inside| inside.as_str()), documents, true));
+        let ranges = whole.chain(places_in(&item.text, documents, false)).collect();
+        items.push(unnumbered(CitingKind::OutOfScope, item.text.clone(), item.text, ranges));
+    }
+    for part in described_parts(informal) {
+        for line in part.lines {
+            items.push(unnumbered(part.kind, part.id.clone(), part.text.clone(), places_in(line, documents, false)));
         }
     }
     items
 }
 
-/// Words of a heading below which no behaviour of the model is described.
-const NO_BEHAVIOUR: [&str; 5] = ["requirements", "assumptions", "open points", "other concerns", "out of scope"];
+/// A step with its lines, or a line of another description.
+struct DescribedPart<'a> {
+    kind: CitingKind,
+    id: String,
+    text: String,
+    lines: Vec<&'a str>,
+}
+
+/// The parts of the sections that describe the model. What a reader of the page does not see as text describes nothing.
+fn described_parts(informal: &str) -> Vec<DescribedPart<'_>> {
+    let mut parts: Vec<DescribedPart<'_>> = Vec::new();
+    let mut step: Option<String> = None;
+    let mut title = "";
+    for line in outline(informal) {
+        if line.heading != title {
+            (title, step) = (line.heading, None);
+        }
+        let describes = line.section.is_none_or(|section| section == Section::Names);
+        if !describes || line.kind != Kind::Text {
+            continue;
+        }
+        // Deeper items and further lines belong to the step above.
+        let begun = OUTER_ITEM.captures(line.text);
+        if let Some(item) = &begun {
+            step = item.get(1).map(|name| name.as_str().to_owned());
+        }
+        let is_steps = begins_with_words(title, "steps") || begins_with_words(title, "actions");
+        let (kind, id) = match &step {
+            Some(step) if is_steps => (CitingKind::Step, step.clone()),
+            _ => (CitingKind::Description, title.to_owned()),
+        };
+        match parts.last_mut() {
+            Some(last) if kind == CitingKind::Step && begun.is_none() && last.id == id && last.kind == kind => {
+                last.text.push(' ');
+                last.text.push_str(line.text.trim());
+                last.lines.push(line.text);
+            }
+            _ => parts.push(DescribedPart { kind, id, text: line.text.trim().to_owned(), lines: vec![line.text] }),
+        }
+    }
+    parts
+}
 
 static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").expect("a valid pattern"));
 /// A list item that is in no other one, and the name that it begins with, if it has one.
 static OUTER_ITEM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[-*+]|\d+[.)])\s+(?:[*_`]*([A-Za-z]\w*))?").expect("a valid pattern"));
 
-/// A line of a text, with its section and the heading above it.
-pub(super) struct SectionLine<'a> {
-    /// The section of [`NO_BEHAVIOUR`].
-    pub section: Option<&'static str>,
-    /// The title of the last heading below the first level.
-    pub heading: &'a str,
-    pub line: &'a str,
-}
-
-/// Each line with the section that it is in. The title of the whole text, at the first level, begins none.
-pub(super) fn lines_by_section(informal: &str) -> Vec<SectionLine<'_>> {
-    let mut section = None;
-    let mut heading = "";
-    let mut lines = Vec::new();
-    for line in informal.lines() {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        if level > 1 {
-            let title = line[level..].trim();
-            let begun = NO_BEHAVIOUR.into_iter().find(|words| begins_with_words(title, words));
-            heading = title;
-            // A deeper heading stays in its section.
-            section = match section {
-                Some((open, words)) if level > open => Some((open, words)),
-                _ => begun.map(|words| (level, words)),
-            };
-        }
-        lines.push(SectionLine { section: section.map(|(_, words)| words), heading, line });
-    }
-    lines
-}
-
-/// A line of a list without its mark.
-pub(super) fn scope_words(line: &str) -> String {
-    line.trim().trim_start_matches(['-', '*', '+', ' ']).to_owned()
+/// The words that places in brackets quote, such as `[docs/a.md:3 "at most once"]`.
+fn quoted_places(text: &str) -> Vec<String> {
+    let places = BRACKETS.captures_iter(text).filter_map(|inside| inside.get(1).map(|inside| inside.as_str()));
+    places.filter(|place| has_place(place)).flat_map(quoted_words).collect()
 }
 
 #[cfg(test)]

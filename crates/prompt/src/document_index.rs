@@ -178,7 +178,7 @@ fn unfenced_lines(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// Line, level and title of each heading: Markdown, AsciiDoc, reStructuredText and HTML.
-fn headings(text: &str) -> Vec<(usize, usize, String)> {
+pub(super) fn headings(text: &str) -> Vec<(usize, usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     let mut fenced = false;

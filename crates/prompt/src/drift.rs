@@ -11,7 +11,7 @@ use super::documents::Document;
 use super::nearest::{Gap, NewPassages, gaps, pair_divided};
 use super::normative::is_normative;
 use super::pairing::{Pairing, pair};
-use super::passages::{Passage, passages};
+use super::passages::{Passage, differing_heading, passages};
 
 /// The difference between the documents of a specification and newer ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,23 +29,10 @@ pub struct Drift {
     pub moved: usize,
     /// The moved passages that something cites, with their earlier and their new place.
     pub moved_cited: Vec<(Quoted, Quoted)>,
-    /// Cited text that is the same and in its place, and now below another heading.
-    pub other_heading: Vec<OtherHeading>,
     /// The requirements whose cited text was compared.
     pub compared: Vec<String>,
     /// Requirements that cite no text, each with its place in words.
     pub not_compared: Vec<(String, String)>,
-}
-
-/// Passages that follow each other below the same heading, and were below another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherHeading {
-    /// `None` if they were above the first heading.
-    pub before: Option<Quoted>,
-    /// `None` if they are above the first heading.
-    pub now: Option<Quoted>,
-    /// The passages as they are now; not empty.
-    pub passages: Vec<Quoted>,
 }
 
 /// A sentence, heading, table row, line of code or comment of a document.
@@ -69,16 +56,18 @@ pub enum ChangeKind {
     Added,
     /// Lines of code in another order.
     Reordered,
+    /// The same text below another heading, or below a heading with another text.
+    Heading,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextChange {
     pub kind: ChangeKind,
-    /// `None` for added text.
+    /// `None` for added text. The heading, if that is what differs; `None` if the text was above the first one.
     pub before: Option<Quoted>,
-    /// `None` for removed text.
+    /// `None` for removed text. The heading, if that is what differs; `None` if the text is above the first one.
     pub now: Option<Quoted>,
-    /// The cited text beside which it was added, as it was.
+    /// The cited text as it was: beside which text was added, or which is below another heading.
     pub beside: Option<Quoted>,
     /// The line of a new document to look at; `None` if the document is gone.
     pub at: Option<(String, usize)>,
@@ -162,23 +151,9 @@ impl<'a> Comparison<'a> {
     fn drift(&self) -> Drift {
         let mut drift = Drift::default();
         let in_place = self.pairing.in_place(&self.old, &self.new);
-        let mut headings = None;
+        drift.cited.extend(self.other_headings());
         for (at, stays) in in_place.into_iter().enumerate() {
             let is_at_its_line = self.pairing.new_of[at].is_some_and(|now| self.is_at_its_line(at, now));
-            if (stays || is_at_its_line) && self.is_cited(at) {
-                let other = self.other_headings(at);
-                if let Some((before, now, image)) = other {
-                    if headings != Some((before, now)) {
-                        let heading = |all: &[Passage<'_>], at: Option<usize>| at.map(|at| quoted(&all[at]));
-                        let (before, now) = (heading(&self.old, before), heading(&self.new, now));
-                        drift.other_heading.push(OtherHeading { before, now, passages: Vec::new() });
-                    }
-                    if let Some(last) = drift.other_heading.last_mut() {
-                        last.passages.push(quoted(&self.new[image]));
-                    }
-                }
-                headings = other.map(|(before, now, _)| (before, now));
-            }
             match (self.pairing.new_of[at], stays) {
                 (Some(_), true) => drift.unchanged += 1,
                 (Some(now), false) => {
@@ -271,17 +246,40 @@ impl<'a> Comparison<'a> {
         (&old.document.path, old.from) == (&new.document.path, new.from)
     }
 
-    /// The headings above an earlier passage, before and now, and the new passage, if its text is below another heading now.
-    /// A heading that only got another text is the same one.
-    fn other_headings(&self, at: usize) -> Option<(Option<usize>, Option<usize>, usize)> {
-        let image = self.pairing.new_of[at]?;
-        let (before, now) = (self.old[at].heading, self.new[image].heading);
-        let is_same = match (before, now) {
-            (None, None) => true,
-            (Some(before), Some(now)) => self.image[before] == Some(now) || self.old[before].text == self.new[now].text,
-            _ => false,
-        };
-        (!is_same).then_some((before, now, image))
+    /// The changes of the headings above cited text that is the same: one for passages that follow each other.
+    fn other_headings(&self) -> Vec<TextChange> {
+        let mut changes: Vec<TextChange> = Vec::new();
+        let mut last = None;
+        for at in 0..self.old.len() {
+            let own = self.pairing.new_of[at].filter(|_| self.is_cited(at));
+            let differing = own.and_then(|now| Some((differing_heading((&self.old, at), (&self.new, now))?, now)));
+            let Some(((before, heading), now)) = differing else {
+                last = None;
+                continue;
+            };
+            let (text, cited_by) = (quoted(&self.old[at]), self.names(self.citations[at].iter()));
+            let is_normative = is_normative(&text.text, self.normative_words);
+            match changes.last_mut() {
+                Some(change) if last == Some((before, heading)) => {
+                    change.cited_by.extend(cited_by);
+                    change.is_normative |= is_normative;
+                    if let Some(beside) = &mut change.beside {
+                        (beside.to, beside.text) = (text.to, format!("{} {}", beside.text, text.text));
+                    }
+                }
+                _ => changes.push(TextChange {
+                    kind: ChangeKind::Heading,
+                    before: before.map(|at| quoted(&self.old[at])),
+                    now: heading.map(|at| quoted(&self.new[at])),
+                    beside: Some(text),
+                    at: Some((self.new[now].document.path.clone(), self.new[now].from)),
+                    is_normative,
+                    cited_by,
+                }),
+            }
+            last = Some((before, heading));
+        }
+        changes
     }
 
     /// What cites both, in one place or in several.

@@ -38,7 +38,7 @@ pub fn refuse_control(text: &str) -> Result<(), Problem> {
 }
 
 /// Whether a character is invisible or reorders its neighbours. A zero-width joiner counts even in scripts that need it.
-fn is_invisible(c: char) -> bool {
+pub(super) fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}'
@@ -57,6 +57,26 @@ fn is_invisible(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// A letter or digit that looks like one of ASCII, in words: "the Cyrillic letter \u{420} (U+0420)".
+pub(super) fn foreign_letter(c: char) -> Option<String> {
+    let script = match c {
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => "Greek letter",
+        '\u{400}'..='\u{52f}' | '\u{1c80}'..='\u{1c8f}' | '\u{2de0}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}' => {
+            "Cyrillic letter"
+        }
+        '\u{530}'..='\u{58f}' => "Armenian letter",
+        '\u{13a0}'..='\u{13ff}' | '\u{ab70}'..='\u{abbf}' => "Cherokee letter",
+        '\u{ff10}'..='\u{ff19}' => "fullwidth digit",
+        '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => "fullwidth letter",
+        '\u{2100}'..='\u{214f}' | '\u{1d400}'..='\u{1d7ff}' => "mathematical character",
+        '\u{2460}'..='\u{24ff}' | '\u{1f100}'..='\u{1f1ff}' => "enclosed character",
+        '\u{1d00}'..='\u{1dbf}' | '\u{250}'..='\u{2af}' => "phonetic letter",
+        '\u{2070}'..='\u{209f}' | '\u{b2}' | '\u{b3}' | '\u{b9}' => "raised or lowered digit",
+        _ => return None,
+    };
+    Some(format!("the {script} {c} (U+{:04X})", u32::from(c)))
 }
 
 /// A text with its invisible characters written out, such as `<U+202E>`.

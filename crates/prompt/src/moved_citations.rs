@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::cited_places::{
-    LineRange, cited_ranges, leading_document, leading_ranges, may_name_another_line, name_start,
+    LineRange, cited_ranges, leading_document, leading_ranges, may_name_another_line, name_start, quoted_words,
 };
 use super::documents::Document;
 use super::nearest::pair_divided;
@@ -85,7 +85,12 @@ impl<'a> MovedCitations<'a> {
         let mut rest = &text[place.end..];
         match self.moved_place(&ranges).map(|new| new.words("docs/", lost)) {
             Some(new) if new.is_empty() => rest = leave_out(moved, rest),
-            Some(new) => moved.push_str(&new),
+            Some(new) => {
+                moved.push_str(&new);
+                for quote in quoted_words(&text[place]) {
+                    let _ = write!(moved, " \"{quote}\"");
+                }
+            }
             None => moved.push_str(&text[place]),
         }
         self.move_by_name(rest, lost, moved);

@@ -1,13 +1,15 @@
 //! Finds the normative sentences of documents (those with "must", "never" and the like), and how an informal
 //! specification accounts for each of them, so that no promise of the documents disappears in silence.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cited_places::LineRange;
-use super::citing_items::{CitingItem, CitingKind, citing_items, lines_by_section, scope_words};
+use super::cited_places::{LineRange, has_quote};
+use super::citing_items::{CitingItem, CitingKind, citing_items};
+use super::content_words::content_words;
 use super::documents::Document;
 use super::quote::sentences;
 
@@ -50,31 +52,114 @@ impl NormativeSentence {
 }
 
 /// The normative sentences of those documents for which `is_read` holds, each with its account in the informal specification.
-/// A sentence is accounted for if a place that the informal specification cites overlaps its lines.
+///
+/// A place accounts for a sentence if it names a line of it on which no other normative sentence is, or if it names several
+/// lines with all of the sentence and with no more normative sentences than lines. Otherwise the part that cites it accounts for those whose words it quotes with the place; without a quotation, for those of
+/// which it has half of the content words, and for the one with which it shares most of them: at least two, or one if it
+/// shares none with the others.
 pub fn account_for(
     informal: &str,
     documents: &[Document],
     is_read: impl Fn(&str) -> bool,
     words: &[String],
 ) -> Vec<NormativeSentence> {
-    let items = citing_items(informal, documents);
+    let items: Vec<Citing<'_>> = citing_items(informal, documents).into_iter().map(Citing::new).collect();
     let mut found = Vec::new();
     let mut number = 0;
     for document in documents {
-        for (from, to, text) in sentences(&document.text) {
-            if !is_normative(&text, words) {
-                continue;
-            }
-            number += 1;
-            if is_read(&document.path) {
-                let lines = if from == to { from.to_string() } else { format!("{from}-{to}") };
-                let place = format!("docs/{}:{lines}", document.path);
-                let account = account_of(&items, &LineRange { document, from, to });
-                found.push(NormativeSentence { id: format!("N{number}"), place, text, account });
-            }
+        let mut normative = sentences(&document.text);
+        normative.retain(|(_, _, text)| is_normative(text, words));
+        let first = number + 1;
+        number += normative.len();
+        if !is_read(&document.path) {
+            continue;
+        }
+        let here: Vec<&Citing<'_>> = items.iter().filter(|item| item.cites(document)).collect();
+        let all: Vec<Demand> = normative.into_iter().map(Demand::new).collect();
+        for (at, demand) in all.iter().enumerate() {
+            let Demand { from, to, text, .. } = demand;
+            let lines = if from == to { from.to_string() } else { format!("{from}-{to}") };
+            let citing = here.iter().filter(|item| item.accounts_for(at, &all, document)).map(|item| &item.item);
+            found.push(NormativeSentence {
+                id: format!("N{}", first + at),
+                place: format!("docs/{}:{lines}", document.path),
+                text: text.clone(),
+                account: account_of(&citing.collect::<Vec<_>>()),
+            });
         }
     }
     found
+}
+
+/// A normative sentence of a document, with its first and last line.
+struct Demand {
+    from: usize,
+    to: usize,
+    text: String,
+    words: BTreeSet<String>,
+}
+
+impl Demand {
+    fn new((from, to, text): (usize, usize, String)) -> Self {
+        let words = content_words(&text);
+        Self { from, to, text, words }
+    }
+}
+
+/// A part that cites, with its content words.
+struct Citing<'a> {
+    item: CitingItem<'a>,
+    words: BTreeSet<String>,
+}
+
+impl<'a> Citing<'a> {
+    fn new(item: CitingItem<'a>) -> Self {
+        let words = content_words(&item.text);
+        Self { item, words }
+    }
+
+    fn cites(&self, document: &Document) -> bool {
+        self.item.ranges.iter().any(|range| range.document.path == document.path)
+    }
+
+    fn accounts_for(&self, at: usize, all: &[Demand], document: &Document) -> bool {
+        let demand = &all[at];
+        let ranges = || self.item.ranges.iter().filter(|range| range.document.path == document.path);
+        let is_meant_whole = |range: &LineRange<'_>| {
+            let is_inside = |one: &Demand| range.from <= one.from && one.to <= range.to;
+            let lines = document.text.lines().skip(range.from - 1).take(range.to + 1 - range.from);
+            let count = lines.filter(|line| !line.trim().is_empty()).count();
+            let is_overlapping = |one: &&Demand| one.from <= range.to && range.from <= one.to;
+            count > 1 && is_inside(demand) && all.iter().filter(is_overlapping).count() <= count
+        };
+        let by_lines = ranges()
+            .filter_map(|range| {
+                let lines = range.from.max(demand.from)..=range.to.min(demand.to);
+                (!lines.is_empty()).then_some(lines)
+            })
+            .any(|lines| {
+                // Sentences are in the order of their lines.
+                let others = || {
+                    let before = all[..at].iter().rev().take_while(|other| other.to >= *lines.start());
+                    let after = all[at + 1..].iter().take_while(|other| other.from <= *lines.end());
+                    before.chain(after)
+                };
+                let is_shared = |line: &usize| others().any(|other| (other.from..=other.to).contains(line));
+                !lines.clone().all(|line| is_shared(&line)) || self.says(demand, others())
+            });
+        by_lines || ranges().any(is_meant_whole)
+    }
+
+    /// Whether it says this sentence and not only one of the others on the same lines.
+    fn says<'d>(&self, demand: &Demand, mut others: impl Iterator<Item = &'d Demand>) -> bool {
+        if !self.item.quotes.is_empty() {
+            return self.item.quotes.iter().any(|quote| has_quote(&demand.text, quote));
+        }
+        let shared = |demand: &Demand| demand.words.intersection(&self.words).count();
+        let own = shared(demand);
+        let is_half = own > 0 && 2 * own >= demand.words.len();
+        is_half || others.all(|other| if own >= 2 { shared(other) <= own } else { own > 0 && shared(other) == 0 })
+    }
 }
 
 /// The sentences without an account, as a list for a model.
@@ -104,10 +189,10 @@ fn holds_word(text: &str, word: &str) -> bool {
         })
 }
 
-/// How the informal specification accounts for a sentence.
-fn account_of(items: &[CitingItem<'_>], sentence: &LineRange<'_>) -> Option<Account> {
+/// How these parts account for a sentence.
+fn account_of(items: &[&CitingItem<'_>]) -> Option<Account> {
     let cited_by = |kind| {
-        let items = items.iter().filter(|item| item.kind == kind && item.ranges.iter().any(|r| r.overlaps(sentence)));
+        let items = items.iter().filter(|item| item.kind == kind);
         Some(items.map(|item| item.id.clone()).collect::<Vec<_>>()).filter(|found| !found.is_empty())
     };
     cited_by(CitingKind::Requirement)
@@ -116,14 +201,6 @@ fn account_of(items: &[CitingItem<'_>], sentence: &LineRange<'_>) -> Option<Acco
         .or_else(|| cited_by(CitingKind::Step).or(cited_by(CitingKind::Description)).map(|_| Account::Behaviour))
         .or_else(|| cited_by(CitingKind::OpenPoint).map(Account::OpenPoints))
         .or_else(|| cited_by(CitingKind::OutOfScope).map(|lines| Account::OutOfScope(lines.join("; "))))
-}
-
-/// The lines that declare something out of scope, without their marks.
-pub fn out_of_scope_lines(informal: &str) -> Vec<String> {
-    let lines = lines_by_section(informal).into_iter();
-    let declared = lines.filter(|at| at.section == Some("out of scope") && !at.line.starts_with('#'));
-    let items = declared.map(|at| scope_words(at.line));
-    items.filter(|line| !line.is_empty() && !line.trim_end_matches('.').eq_ignore_ascii_case("none")).collect()
 }
 
 #[cfg(test)]
@@ -179,15 +256,15 @@ mod tests {
         assert!(none.iter().all(|(_, account)| account.is_none()), "{none:?}");
         let informal = "# T\n## Other concerns\n- Tables: docs/a.md:11; they have state\n## Out of scope\n\
             - [docs/a.md:6] Fees are another document's.\n## Steps\n- Wait [docs/a.md:4]: it waits.\n## Requirements\n\
-            R1 [docs/a.md:3] The lock is held. (safety)\n## Open points\nO1 [docs/a.md:15] Who? Taken: a. Otherwise: b.\n\
+            R1 [docs/a.md:3] A client holds the lock. (safety)\n## Open points\nO1 [docs/a.md:15] Who? Taken: a. Otherwise: b.\n\
             ## Assumptions\nA1 [docs/a.md:14-15] (narrowed) Two.\n";
         let found: Vec<Option<Account>> = accounts(informal).into_iter().map(|(_, account)| account).collect();
         assert_eq!(
             found,
             [
                 Some(Account::Requirements(vec!["R1".into()])),
-                // Lines 3 and 4: the requirement counts before the step.
-                Some(Account::Requirements(vec!["R1".into()])),
+                // Lines 3 and 4: the requirement cites only the line that both are on, and says the other one.
+                Some(Account::Behaviour),
                 Some(Account::OutOfScope("[docs/a.md:6] Fees are another document's.".into())),
                 Some(Account::OutOfScope("Tables: docs/a.md:11; they have state".into())),
                 Some(Account::Assumptions(vec!["A1".into()])),
@@ -202,5 +279,41 @@ mod tests {
         let only_steps = accounts("## Steps\n- Wait [docs/a.md:4]: it waits. [docs/a.md:14]\n");
         let behaviours = only_steps.iter().filter(|(_, account)| *account == Some(Account::Behaviour)).count();
         assert_eq!(behaviours, 2);
+    }
+    #[test]
+    fn on_a_line_with_several_sentences_each_is_accounted_for_by_itself() {
+        let text = "A client must hold the lock before it writes. The lock must be released at the end. Every client that waits must be \
+                    served.\n\nA lease\nmust end. A holder must know it. It must\nnever return.\n\n客户端必须等待锁。 管理员必须释放资源。\n";
+        let documents = [Document { path: "a.md".into(), text: text.to_owned() }];
+        let mut words = words();
+        words.push("必须".to_owned());
+        let accounted = |informal: &str| -> Vec<usize> {
+            let found = account_for(informal, &documents, |_| true, &words);
+            found.iter().enumerate().filter(|(_, one)| one.account.is_some()).map(|(at, _)| at + 1).collect()
+        };
+        let one = |place: &str, text: &str| format!("## Requirements\nR1 [docs/a.md:{place}] {text}\n");
+        for (informal, expected) in [
+            (one("1", "A client writes only while it holds the lock. (safety)"), vec![1]),
+            (one("1", "Waiting clients are served in the end. (liveness)"), vec![3]),
+            (one("1", "It is so. (safety)"), vec![]),
+            (one("1 \"must be released\"", "It is so. (safety)"), vec![2]),
+            (one("1 \"must be released\", \"waits\"", "A client writes and holds the lock. (safety)"), vec![2, 3]),
+            // As many sentences as lines.
+            (one("3-5", "It is so. (safety)"), vec![4, 5, 6]),
+            (one("3-4", "It is so. (safety)"), vec![4]),
+            (one("4", "It is so. (safety)"), vec![]),
+            (one("4", "Each holder knows it. (safety)"), vec![5]),
+            (one("1-2", "It is so. (safety)"), vec![]),
+            (one("7", "每个客户端都等待锁。 (safety)"), vec![7]),
+            ("## Out of scope\n- [docs/a.md:1] Every waiting client is another team's.\n".to_owned(), vec![3]),
+            ("## Out of scope\n- [docs/a.md:1 \"must be released\"] another team\n".to_owned(), vec![2]),
+            ("## Out of scope\n- [docs/a.md:1-7]\n".to_owned(), vec![]),
+            ("## Out of scope\n<!-- - [docs/a.md:1-7] another team -->\n".to_owned(), vec![]),
+            ("## Out of scope [docs/a.md:1-7]\n".to_owned(), vec![]),
+            ("## Steps\n```\n- Take [docs/a.md:3-5]: it waits\n```\n".to_owned(), vec![]),
+            ("## Steps\n- Take: the lock is released\n  at the end [docs/a.md:1]\n".to_owned(), vec![2]),
+        ] {
+            assert_eq!(accounted(&informal), expected, "{informal}");
+        }
     }
 }

@@ -7,8 +7,10 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::numbered::{begins_with_words, numbered_start, passages};
-use super::requirements::{parse_numbered_line, place_words, section_lines};
+use super::list_items::{Form, ReadItems, checked, distinct, has_place, read_items};
+use super::numbered::NumberedStart;
+use super::outline::Section;
+use super::requirements::{parse_numbered_line, place_words};
 
 /// A question that the documents leave open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,50 +47,46 @@ impl OpenPoint {
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
 
-static START: LazyLock<Regex> = LazyLock::new(|| numbered_start('O', r".\s#-"));
+static START: LazyLock<NumberedStart> = LazyLock::new(|| NumberedStart::new('O', r".\s#-"));
 
-/// Parses lines such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below each
-/// heading that begins with "Open points". An open point may continue on the lines below it. If several define the same
+static TAKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?i)\btaken[*_]*\s*:").expect("a valid pattern"));
+
+const FORM: Form = Form {
+    section: Section::OpenPoints,
+    start: &START,
+    mark: &TAKEN,
+    part: Some(&NESTED),
+    example: "`O1 [docs/file.md:12-14] <the question>? Taken: …. Otherwise: …. Affects: …`",
+};
+
+/// The start of a nested line of an open point.
+static NESTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^[*_]*\b(?:question|taken|otherwise|affects)[*_]*\s*:").expect("a valid pattern")
+});
+
+/// Parses items such as `O1 [docs/swap.md:12] May a swap be zero? Taken: yes. Otherwise: no. Affects: R2, Swap.` below each
+/// heading that begins with "Open points". An open point may continue on the lines below it. If several have the same
 /// number, the first one counts.
 pub fn parse_open_points(text: &str) -> Vec<OpenPoint> {
-    let mut found: Vec<OpenPoint> = Vec::new();
-    for passage in passages(section_lines(text, is_open_points).unwrap_or_default(), &START, &LABEL) {
-        let Some(point) = parse_open_point(&passage) else { continue };
-        if !found.iter().any(|known| known.id == point.id) {
-            found.push(point);
-        }
-    }
-    found
+    distinct(&read_items(text, &FORM, false), parse_open_point, |point| &point.id)
 }
 
-/// Lines that look like the start of an open point and are not counted by [`parse_open_points`], each with the reason: they
-/// are not below the heading, or their number is taken.
-pub fn malformed_open_points(text: &str) -> Vec<String> {
-    let found = parse_open_points(text);
-    let lines = text.lines().filter_map(|line| parse_open_point(line).map(|point| (line.trim(), point)));
-    lines
-        .filter_map(|(line, point)| match found.iter().find(|known| known.id == point.id) {
-            None if point.place.is_some() || !point.taken.is_empty() => {
-                Some(format!("`{line}`: write it below the heading `## Open points`"))
-            }
-            Some(first) if point.place.is_some() && point.place != first.place && point.question != first.question => {
-                Some(format!("`{line}`: its number is taken by another open point"))
-            }
-            _ => None,
-        })
-        .collect()
+/// Whether a line outside of the section looks like an open point, and not like a sentence about one.
+pub(super) fn is_open_point(line: &str) -> bool {
+    let has_number = || START.split(line).is_some_and(|(_, rest)| rest.starts_with(['[', '(']) && has_place(rest));
+    (TAKEN.is_match(line) && line.to_lowercase().contains("otherwise")) || has_number()
 }
 
-fn is_open_points(title: &str) -> bool {
-    begins_with_words(title, "open points")
+/// What is below the headings "Open points".
+pub(super) fn read_open_points(text: &str) -> ReadItems {
+    checked(read_items(text, &FORM, false), parse_open_point, |point| &point.id)
 }
 
 fn parse_open_point(line: &str) -> Option<OpenPoint> {
-    let start = START.captures(line)?;
-    let number: u32 = start[1].parse().ok()?;
+    let (number, rest) = START.split(line)?;
     // Read like a requirement. A point without text is kept, so that its missing parts can be asked for.
     let (_, place, text) =
-        parse_numbered_line(&format!("O{number} {}", &start[2]), 'O').unwrap_or((number, None, String::new()));
+        parse_numbered_line(&format!("O{number} {rest}"), 'O').unwrap_or((number, None, String::new()));
     let labels: Vec<_> = LABEL.captures_iter(&text).collect();
     let part = |label: &str| {
         let at = labels.iter().position(|found| found[1].eq_ignore_ascii_case(label))?;
@@ -117,6 +115,7 @@ fn parse_open_point(line: &str) -> Option<OpenPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unread_lines;
 
     #[test]
     fn no_notation_of_an_open_point_loses_it() {
@@ -140,16 +139,20 @@ mod tests {
         let lost = format!(
             "# T\nO4 {complete}\n## Open points\nO1 {complete}\nO1 [b.md:2] Another? Taken: c. Otherwise: d.\n"
         );
-        let malformed = malformed_open_points(&lost);
-        assert_eq!(malformed.len(), 2, "{malformed:#?}");
-        assert!(
-            malformed[0].contains("below the heading") && malformed[1].contains("taken by another"),
-            "{malformed:#?}"
-        );
-        assert!(
-            malformed_open_points("## Steps\nO1 and O2 matter here. Only 3 [a.md:1].\n## Open points\n- none\n")
-                .is_empty()
-        );
+        let lost = unread_lines(&format!("{lost}## Requirements\n"));
+        assert_eq!(lost.len(), 2, "{lost:#?}");
+        assert!(lost[0].contains("below the heading") && lost[1].contains("taken by another"), "{lost:#?}");
+        let text = "## Requirements\n## Steps\nO1 and O2 matter here. Only 3 [a.md:1].\n## Open points\n- none\n";
+        assert_eq!(unread_lines(text), [""; 0]);
+        for line in [
+            "- Is a reply lost? Taken: yes. Otherwise: no.",
+            "Is a reply lost? Taken: yes. Otherwise: no.",
+            "- A silence: taken as allowed.",
+            "O1a [a.md:1] Lost?",
+        ] {
+            let text = format!("## Open points\nO1 {complete}\n{line}\n");
+            assert_eq!(read_open_points(&text).errors.len(), 1, "{line}");
+        }
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! Documents as passages that can be compared: sentences, headings, table rows, lines of code and comments, without white space, line
 //! breaks and marks that do not change what they say.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::comments::without_comments;
+use super::document_index::headings;
 use super::documents::Document;
 use super::quote::{LineKind, is_heading, line_kinds, paragraph_sentences, paragraphs};
 
@@ -18,11 +23,62 @@ pub(super) struct Passage<'a> {
     pub text: String,
     /// The passages of its paragraph, or of its block of code, by their index in the list of all.
     pub paragraph: Range<usize>,
-    /// The index of the heading above it.
+    /// The index of the heading above it; its own, if it is one.
     pub heading: Option<usize>,
+    /// The heading around it, if it is a heading.
+    pub outer: Option<usize>,
     pub is_code: bool,
     /// Whether it is an HTML comment, with its marks.
     pub is_comment: bool,
+}
+
+/// The headings above a passage, the outermost first.
+fn heading_chain(all: &[Passage<'_>], at: usize) -> Vec<usize> {
+    let mut chain: Vec<usize> = std::iter::successors(all[at].heading, |heading| all[*heading].outer).collect();
+    // The text of a heading that is cited itself is compared as text.
+    chain.retain(|heading| *heading != at);
+    chain.reverse();
+    chain
+}
+
+/// The outermost headings that differ above an earlier passage and above a new one, whatever their numbers; `None` if both
+/// are below the same headings.
+pub(super) fn differing_heading(
+    (old, at): (&[Passage<'_>], usize),
+    (new, now): (&[Passage<'_>], usize),
+) -> Option<(Option<usize>, Option<usize>)> {
+    let (before, after) = (heading_chain(old, at), heading_chain(new, now));
+    let words = |all: &[Passage<'_>], at: Option<&usize>| at.map(|at| heading_words(&all[*at].text));
+    (0..before.len().max(after.len()))
+        .find(|level| words(old, before.get(*level)) != words(new, after.get(*level)))
+        .map(|level| (before.get(level).copied(), after.get(level).copied()))
+}
+
+static HEADING_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    let word = r"(?:§+\s*|(?i:section|chapter|part|appendix|annex|abschnitt|kapitel|teil)\s+)";
+    let number = r"(?:\d+(?:\.\d+)+|\d+|[A-Z](?:\.\d+)*|[IVXLC]+)";
+    Regex::new(&format!(
+        r"^(?:{word}{number}[.):]?(?:\s+|$)|(?:\d+(?:\.\d+)+[.):]?|(?:\d+|[IVXLC]+)[.):]|[A-Z](?:\.\d+)+[.):]?|[A-Z][.)])\s+|\d+\s+(?:\p{{Lu}}|\p{{Lo}}))"
+    ))
+    .expect("a valid pattern")
+});
+static HEADING_MARKUP: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"<[^>]*>|\{#[^}]*\}|[*_`#=~]+").expect("a valid pattern"));
+
+/// What a heading says: without its number, its marks and its case.
+fn heading_words(text: &str) -> String {
+    let plain = HEADING_MARKUP.replace_all(text, "");
+    let plain = plain.trim().trim_end_matches(':');
+    let rest = match HEADING_NUMBER.find(plain) {
+        // The first letter of the title belongs to a number without a full stop.
+        Some(number) if number.as_str().ends_with(char::is_whitespace) => &plain[number.end()..],
+        Some(number) => {
+            plain[..number.end()].rfind(char::is_whitespace).map_or(plain, |blank| plain[blank..].trim_start())
+        }
+        None => plain,
+    };
+    let rest = if rest.is_empty() { plain } else { rest };
+    rest.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// All passages of the documents, in their order.
@@ -46,7 +102,11 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     });
     let lines: Vec<&str> = unquoted.collect();
     let kinds = line_kinds(&lines);
+    let levels: HashMap<usize, usize> =
+        headings(&document.text).into_iter().map(|(line, level, _)| (line, level)).collect();
     let mut heading = None;
+    // The open headings with their levels, the outermost first.
+    let mut open: Vec<(usize, usize)> = Vec::new();
     let comment = |(from, to, text): (usize, usize, String), at: usize, heading| Passage {
         document,
         from,
@@ -54,6 +114,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         text,
         paragraph: at..at + 1,
         heading,
+        outer: None,
         is_code: false,
         is_comment: true,
     };
@@ -75,7 +136,15 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             paragraph_sentences(&lines, block.clone())
         };
         let paragraph = start..start + found.len();
-        if !is_code && !found.is_empty() && is_heading(lines[block.start]) {
+        let line = lines[block.start];
+        let marks =
+            || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
+        let level = levels.get(&numbers[block.start]).copied().or_else(marks);
+        let mut outer = None;
+        if let Some(level) = level.filter(|_| !is_code && !found.is_empty()) {
+            open.retain(|(_, above)| *above < level);
+            outer = open.last().map(|(at, _)| *at);
+            open.push((start, level));
             heading = Some(start);
         }
         all.extend(found.into_iter().map(|(from, to, text)| Passage {
@@ -85,6 +154,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             text: normalised(&text, is_code),
             paragraph: paragraph.clone(),
             heading,
+            outer,
             is_code,
             is_comment: false,
         }));
@@ -163,6 +233,30 @@ mod tests {
     fn texts(text: &str) -> Vec<String> {
         let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
         passages(&documents).into_iter().map(|p| format!("{}-{} {}", p.from, p.to, p.text)).collect()
+    }
+
+    #[test]
+    fn the_number_of_a_heading_is_no_word_of_it() {
+        for (one, other) in [
+            ("2.1 Guarantees", "2.2 Guarantees"),
+            ("2. Guarantees", "Guarantees"),
+            ("2 Guarantees", "3 Guarantees"),
+            ("\u{a7}4 Guarantees", "Section 5: Guarantees"),
+            ("A.1 **Guarantees**", "B. guarantees"),
+            ("IV. Guarantees", "Guarantees {#g}"),
+        ] {
+            assert_eq!(heading_words(one), heading_words(other), "{one}, {other}");
+        }
+        for (one, other) in [
+            ("Guarantees", "Not guaranteed"),
+            ("3 replicas are enough", "2 replicas are enough"),
+            ("Guarantees", "Guarantees (withdrawn)"),
+            ("Version 1", "Version 2"),
+            ("2024", "2025"),
+            ("A lock", "The lock"),
+        ] {
+            assert_ne!(heading_words(one), heading_words(other), "{one}, {other}");
+        }
     }
 
     #[test]

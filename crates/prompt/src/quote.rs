@@ -43,6 +43,11 @@ fn quote_range(range: &LineRange<'_>, reason: &str) -> String {
     parts.join(" ")
 }
 
+/// The whole sentences that these lines are part of.
+pub(super) fn sentences_around(document: &str, from: usize, to: usize) -> String {
+    Passage::around(document, from, to).cited_sentences().join(" ")
+}
+
 /// Words of at least four letters, cut to five: `withdraws` and `withdrawal` share a stem.
 fn stems(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric())

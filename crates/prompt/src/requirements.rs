@@ -6,7 +6,9 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::numbered::begins_with_words;
+use super::list_items::{Form, ReadItems, checked, distinct, has_place, read_items};
+use super::numbered::{NumberedStart, begins_with_words};
+use super::outline::Section;
 
 /// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,83 +39,44 @@ pub(super) fn place_words(place: Option<&str>, misplaced: Option<&str>) -> Strin
     }
 }
 
-/// Parses lines such as `R1 [docs/swap.md:12-14] The product never decreases.`. Accepts a bullet, bold marks, a table bar or
-/// a colon around the number. If several lines define the same number, the first one counts, unless it only refers to
-/// requirements, as in "R1 and R2 are conditions on every state".
+static START: LazyLock<NumberedStart> = LazyLock::new(|| NumberedStart::new('R', r".#-"));
+
+static KIND: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)[(\[][*_`]*(?:safety|liveness)[*_`]*[)\]]").expect("a valid pattern"));
+
+const FORM: Form = Form {
+    section: Section::Requirements,
+    start: &START,
+    mark: &KIND,
+    part: None,
+    example: "`R1 [docs/file.md:12-14] <the requirement>. (safety|liveness)`",
+};
+
+/// Parses items such as `R1 [docs/swap.md:12-14] The product never decreases.` below each heading "Requirements". Accepts a
+/// bullet, bold marks, a table bar or a colon around the number, and further lines below it. If several items have the same
+/// number, the first one counts.
 pub fn parse_requirements(text: &str) -> Vec<Requirement> {
-    let mut found: Vec<Requirement> = Vec::new();
-    for requirement in requirement_lines(text).into_iter().filter_map(parse_requirement) {
-        match found.iter_mut().find(|r| r.id == requirement.id) {
-            Some(first) if refers_only(first) && requirement.place.is_some() => *first = requirement,
-            Some(_) => {}
-            None => found.push(requirement),
-        }
-    }
-    found
+    // A text of an earlier version can lack the heading.
+    distinct(&read_items(text, &FORM, true), parse_requirement, |requirement| &requirement.id)
 }
 
-/// Whether the line is the beginning of a sentence about requirements.
-fn refers_only(line: &Requirement) -> bool {
-    let first_word = line.text.split(|c: char| !c.is_alphanumeric()).next();
-    line.place.is_none() && first_word.is_some_and(|word| ["and", "or", "to", "is", "are"].contains(&word))
+/// Whether a line outside of the section looks like a requirement, and not like a sentence about one.
+pub(super) fn is_requirement(line: &str) -> bool {
+    let has_kind = || KIND.is_match(line);
+    match START.split(line) {
+        Some((_, rest)) => (rest.starts_with(['[', '(']) && has_place(rest)) || has_kind(),
+        None => has_kind() && LIST_PLACE.is_match(line),
+    }
 }
 
-/// Lines that look like a requirement but are not read by [`parse_requirements`], each with the reason: the number is taken
-/// by another text, or it is not in the required form.
-pub fn malformed_requirements(text: &str) -> Vec<String> {
-    let found = parse_requirements(text);
-    let mut lost = Vec::new();
-    for line in requirement_lines(text) {
-        let written = REQUIREMENT_LIKE.captures(line).and_then(|number| number[1].parse::<u32>().ok());
-        let Some(id) = written.map(|number| format!("R{number}")) else { continue };
-        let reason = match (found.iter().find(|r| r.id == id), parse_requirement(line)) {
-            (None, _) => "write the number as `R1 [docs/file.md:12-14] text`",
-            // A line with the same place or text refers to the same requirement again.
-            (Some(first), Some(again))
-                if again.place.is_some() && again.place != first.place && again.text != first.text =>
-            {
-                "its number is taken by another requirement"
-            }
-            _ => continue,
-        };
-        lost.push(format!("`{}`: {reason}", line.trim()));
-    }
-    lost
-}
+/// A place at the start of a line.
+static LIST_PLACE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^[\s\-*+•|>_`]*[\[(][^\])]*:\d").expect("a valid pattern"));
 
-/// The start of a line that looks like a requirement: `R 3`, `Req4`, `1. R5`, `R2,`.
-static REQUIREMENT_LIKE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[\s\-*+|#>_`]*(?:\d+[.)]\s*)?[\s*_`]*R(?:eq(?:uirement)?)?[.\s#-]*(\d{1,4})\b")
-        .expect("a valid pattern")
-});
-
-/// The lines below each heading "Requirements", or all lines if there is no such heading. Elsewhere `R3` only refers to a
-/// requirement.
-fn requirement_lines(text: &str) -> Vec<&str> {
-    let is_requirements = |title: &str| title.eq_ignore_ascii_case("requirements");
-    section_lines(text, is_requirements).unwrap_or_else(|| text.lines().collect())
-}
-
-/// The lines below each heading of such a title; `None` if there is no such heading.
-pub(super) fn section_lines(text: &str, is_title: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
-    let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
-    let is_heading = |line: &str| level(line) > 0 && is_title(line.trim_start_matches('#').trim());
-    if !text.lines().any(is_heading) {
-        return None;
-    }
-    let mut lines = Vec::new();
-    // The level of the open heading.
-    let mut depth = None;
-    for line in text.lines() {
-        if is_heading(line) {
-            depth = Some(level(line));
-        } else if depth.is_some_and(|depth| level(line) > 0 && level(line) <= depth) {
-            depth = None;
-        } else if depth.is_some() {
-            lines.push(line);
-        }
-    }
-    Some(lines)
+/// What is below the headings "Requirements".
+pub(super) fn read_requirements(text: &str) -> ReadItems {
+    let read = read_items(text, &FORM, false);
+    checked(read, parse_requirement, |requirement| &requirement.id)
 }
 
 /// The text without the sections whose headings, below the first level, begin with these words.
@@ -164,8 +127,9 @@ fn starts_item(line: &str) -> bool {
         || (after_number.len() < line.len() && after_number.starts_with(['.', ')']))
 }
 
-fn parse_requirement(line: &str) -> Option<Requirement> {
-    let (number, place, text) = parse_numbered_line(line, 'R')?;
+fn parse_requirement(passage: &str) -> Option<Requirement> {
+    let (number, rest) = START.split(passage)?;
+    let (number, place, text) = parse_numbered_line(&format!("R{number} {rest}"), 'R')?;
     Some(Requirement { id: format!("R{number}"), place, text, misplaced: None })
 }
 
@@ -203,6 +167,10 @@ pub(super) fn parse_numbered_line(line: &str, letter: char) -> Option<(u32, Opti
 mod tests {
     use super::*;
 
+    fn errors(text: &str) -> Vec<String> {
+        read_requirements(text).errors
+    }
+
     #[test]
     fn requirements_are_parsed_in_all_notations_of_models() {
         let text = "# Requirements\n\
@@ -210,28 +178,95 @@ mod tests {
             - **R2** (`docs/swap.md:20`): No balance is negative.\n\
             | R3 | [docs/a.md:3] | Tokens are conserved. |\n\
             * R04: Eventually done.\n\
-            R1, R2 and R3 together are safety.\n\
-            R2 again [docs/x.md:1] is not a second one.\n\
-            Rx is none, R12b is none, Router is none.\n";
+            1. R5: `x` is small\n  for ever, as [docs/a.md:4] says. (safety)\n\
+            ### R6 [docs/a.md:5]\nGoes on below.\n\
+            R1, R2 and R3 together are safety.\n";
         let found = parse_requirements(text);
         let ids: Vec<&str> = found.iter().map(|r| r.id.as_str()).collect();
-        assert_eq!(ids, ["R1", "R2", "R3", "R4"]);
+        assert_eq!(ids, ["R1", "R2", "R3", "R4", "R5", "R6"]);
         assert_eq!(found[0].place.as_deref(), Some("docs/swap.md:12-14"));
         assert_eq!(found[0].text, "The product never decreases.");
         assert_eq!(found[1].place.as_deref(), Some("docs/swap.md:20"));
         assert_eq!(found[1].text, "No balance is negative.");
         assert_eq!(found[2].text, "Tokens are conserved.");
         assert_eq!(found[3].place, None);
+        assert_eq!(found[4].text, "`x` is small for ever, as [docs/a.md:4] says. (safety)");
+        assert_eq!(found[5].text, "Goes on below.");
+        assert_eq!(errors(text), [""; 0]);
+        assert_eq!(read_requirements(text).prose, ["R1, R2 and R3 together are safety."]);
         assert_eq!(parse_requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
         let text = "## Requirements\nR1 and R5 to R7 are conditions on every state.\n\nR1 [docs/a.md:1] It holds.\n";
         assert_eq!(parse_requirements(text)[0].text, "It holds.");
-        assert_eq!(malformed_requirements(text), [""; 0]);
+        assert_eq!(errors(text), [""; 0]);
         for first in ["R1: It never falls.", "R1 It never falls."] {
             let text = format!("## Requirements\n{first}\nR1 (safety) is a condition.\nR1 [docs/a.md:1] It grows.\n");
             assert_eq!(parse_requirements(&text)[0].text, "It never falls.");
-            assert!(!malformed_requirements(&text).is_empty());
+            assert_eq!(errors(&text).len(), 2);
         }
-        assert_eq!(parse_requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
+    }
+
+    #[test]
+    fn a_line_that_is_no_requirement_is_an_error() {
+        let good = "R1 [docs/a.md:1] One. (safety)\nR2 [docs/a.md:2] Two. (safety)\n";
+        for (line, word) in [
+            ("L1 [docs/a.md:5] Every client is served. (liveness)", "another number"),
+            ("- [docs/a.md:5] Every client is served. (liveness)", "without its number"),
+            ("R3a [docs/a.md:5] Every client is served. (liveness)", "another number"),
+            ("(3) [docs/a.md:5] Every client is served. (liveness)", "without its number"),
+            ("R2 [docs/a.md:5] Every client is served. (liveness)", "taken"),
+            ("R 3 [docs/a.md:5] Every client is served.", "another number"),
+            ("Req4: Every client is served.", "another number"),
+            ("Requirement 4: every client is served.", "another number"),
+            ("R_3 every client is served.", "another number"),
+            ("R3, every client is served. (liveness)", "another number"),
+            ("R3 is that every client is served.", "no item has this number"),
+            ("R12345 [docs/a.md:5] Every client is served.", "another number"),
+            ("R3", "no text"),
+            ("\u{420}3 [docs/a.md:5] Every client is served.", "the Cyrillic letter \u{420} (U+0420)"),
+            ("\u{ff32}3 [docs/a.md:5] Every client is served.", "fullwidth letter"),
+            ("R\u{ff13} [docs/a.md:5] Every client is served.", "fullwidth digit"),
+            ("R\u{b3} every client is served.", "raised or lowered digit"),
+            ("\u{24c7}3 every client is served.", "enclosed"),
+            ("\u{1d411}3 every client is served.", "mathematical"),
+            ("R\u{200b}3 [docs/a.md:5] Every client is served.", "U+200B"),
+            ("\u{200b}R3 [docs/a.md:5] Every client is served.", "U+200B"),
+            ("[docs/a.md:5] Every client is served. (liveness)", "begins with a place"),
+            ("(docs/a.md:5) Every client is served. (liveness)", "begins with a place"),
+            ("Every client is served. (liveness)", "item of its own"),
+            ("Every client is served [docs/a.md:5].", "without its number"),
+            ("(liveness) Every client is served.", "kind"),
+            ("• Every client is served.", "without its number"),
+            ("a) Every client is served.", "without its number"),
+            ("<li>R3 [docs/a.md:5] Every client is served.</li>", "markup"),
+            ("\\- Every client is served.", "markup"),
+            ("<!-- R3 [docs/a.md:5] Every client is served. -->", "comment"),
+            ("```\nR3 [docs/a.md:5] Every client is served.\n```", "fence"),
+            ("### Every client is served [docs/a.md:5]", "heading"),
+            ("R3 [docs/a.md:5] Three. R4 [docs/a.md:6] Four.", "another item in it"),
+            ("| [docs/a.md:5] | Every client is served. |", "without its number"),
+            ("  - Every client is served.", "without its number"),
+            ("O1 [docs/a.md:5] Is every client served?", "another number"),
+        ] {
+            for text in
+                [format!("# T\n## Requirements\n{good}{line}\n"), format!("# T\n## Requirements\n{line}\n\n{good}")]
+            {
+                if word == "item of its own" && !text.ends_with(good) {
+                    assert!(errors(&text)[0].contains(word), "{line}: {:?}", errors(&text));
+                }
+                assert!(!errors(&text).is_empty(), "{line}");
+                if text.ends_with(good) && word == "taken" || word == "item of its own" {
+                    continue;
+                }
+                assert!(errors(&text)[0].contains(word), "{line}: {:?}", errors(&text));
+            }
+        }
+        // Prose names no item, and the reviewer sees it.
+        let prose = "All of them hold in every state.";
+        let read = read_requirements(&format!("## Requirements\n{prose}\n\n{good}"));
+        assert_eq!((read.prose, read.errors.len()), (vec![prose.to_owned()], 0));
+        for table in ["| No | Place | What |\n|---|---|---|\n", "---\n", "### Safety\n"] {
+            assert_eq!(errors(&format!("## Requirements\n{table}{good}")), [""; 0], "{table}");
+        }
     }
 
     #[test]
@@ -250,21 +285,6 @@ mod tests {
             ["- Add: CHANGED: by two;\n  it replaces", "1. Go: CHANGED: new.", "Some words\nCHANGED: here."]
         );
         assert!(marked_changes("What was changed? Nothing.").is_empty());
-    }
-
-    #[test]
-    fn lines_that_only_look_like_requirements_are_reported() {
-        let text = "# T\n## Requirements\nR1 [a.md:1] One.\nR1 [a.md:2] Another.\nR2, [a.md:3] two.\nR 3 [a.md:4] Three.\n\
-            Req4: Four.\n1. R5 [a.md:6] Five.\nR1, R6 and more.\nR1 again.\nRouter 7 is none.\n## Other\nR9, no.\n\
-            ## Requirements\nR6 [a.md:7] Six.\n";
-        let ids: Vec<String> = parse_requirements(text).into_iter().map(|r| r.id).collect();
-        assert_eq!(ids, ["R1", "R6"]);
-        let lost = malformed_requirements(text);
-        assert_eq!(lost.len(), 5, "{lost:#?}");
-        assert!(lost[0].contains("R1 [a.md:2] Another.") && lost[0].contains("taken"), "{lost:#?}");
-        for (line, start) in lost[1..].iter().zip(["`R2,", "`R 3", "`Req4", "`1. R5"]) {
-            assert!(line.starts_with(start), "{line}");
-        }
     }
 
     #[test]

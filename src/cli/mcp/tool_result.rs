@@ -232,9 +232,6 @@ fn drift_lines(object: &Value) -> String {
         };
         let _ = write!(lines, "\n{place} {}: {}{checked}", text(&change["change"]), open.join(", "));
     }
-    for other in list(&object["other_heading"]) {
-        let _ = write!(lines, "\n{}:{} {}", text(&other["file"]), other["line"], text(&other["message"]));
-    }
     let new = list(&object["new_normative"]);
     if let [first, ..] = new {
         let _ = write!(

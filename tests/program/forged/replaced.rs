@@ -107,8 +107,54 @@ fn a_requirement_that_would_not_be_counted_is_asked_for_again() {
     let bench = counter::bench_with_java();
     bench.forge(&script, &["--checker", "embedded"]).expect(0);
     let told = reasons(&bench.journal("specs"));
-    let named = |why: &String| why.contains("not counted: `R1 [docs/counter.md:3]") && why.contains("`R2, ");
+    let named = |why: &String| {
+        why.contains("are not counted") && why.contains("`R1 [docs/counter.md:3]") && why.contains("`R2, ")
+    };
     assert!(told.iter().any(named), "{told:#?}");
+}
+
+/// Whatever form the second requirement has, an approval without it needs an answer that leaves it out.
+#[test]
+fn a_requirement_in_any_other_form_goes_back_to_its_author() {
+    for line in [
+        "L1 [docs/counter.md:3] A worker adds one. (liveness)",
+        "- [docs/counter.md:3] A worker adds one. (liveness)",
+        "(R2) A worker adds one.\nR2 [docs/counter.md:3] It adds. (liveness)",
+        "\u{420}2 [docs/counter.md:3] A worker adds one. (liveness)",
+        "R\u{200b}2 [docs/counter.md:3] A worker adds one. (liveness)",
+        "<!-- R2 [docs/counter.md:3] A worker adds one. -->",
+        "## Steps\nR2 [docs/counter.md:3] A worker adds one. (liveness)",
+    ] {
+        let script = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}{line}\n")).answer(
+            "informal_spec",
+            0,
+            2,
+            "repair",
+            INFORMAL,
+        );
+        let bench = counter::bench();
+        bench.forge(&script, &[]).expect(0);
+        let told = reasons(&bench.journal("specs"));
+        assert!(told.iter().any(|why| why.contains("are not counted")), "{line}: {told:#?}");
+    }
+}
+
+/// The line exists and says something else. The author is asked once, and the reviewer sees what stays.
+#[test]
+fn a_citation_of_an_unrelated_line_is_asked_about_once() {
+    let informal = INFORMAL.replace("counter.md:4", "counter.md:2") + "\nAll of it holds in every state.\n";
+    let script = good()
+        .answer("informal_spec", 0, 1, "draft", &informal)
+        .answer("informal_spec", 0, 2, "repair", &informal)
+        .having_read_all();
+    let bench = counter::bench();
+    bench.forge(&script, &["--normative-words", ""]).expect(0);
+    let told = reasons(&bench.journal("specs"));
+    let asked = told.iter().filter(|why| why.contains("no word in common")).count();
+    assert_eq!(asked, 1, "{told:#?}");
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("- R1 cites [docs/counter.md:2], which says \"It starts at zero.\""), "{facts}");
+    assert!(facts.contains("count for nothing (does one demand something?)\n\n- All of it holds"), "{facts}");
 }
 
 #[test]

@@ -124,6 +124,9 @@ fn an_edited_informal_specification_without_a_requirement_is_refused() {
         }
         assert_eq!(bench.read(informal), edit, "a person's edit is left as it is");
     }
+    bench.write(informal, format!("{INFORMAL}- [docs/counter.md:3] It adds. (liveness)\n"));
+    let words = ["lines of the edited informal_spec.md are not counted", "`- [docs/counter.md:3] It adds. (liveness)`"];
+    refused(&bench, &["--from", "rev_0", "--at", "formalize"], 1, &words);
     bench.write(informal, INFORMAL.replace("never above", "at no time above"));
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "formalize"]).expect(NO_ANSWER);
     let journal = bench.journal("specs");

@@ -28,7 +28,7 @@ fn ran(script: &Script, status: i32) -> Bench {
 
 /// A counter that overshoots, with a second requirement that holds.
 fn overshooting() -> Script {
-    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never negative.\n");
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero and is never negative.\n");
     let invariants = format!("{INVARIANTS}\\* covers R2\nNeverBelow == n >= 0\n");
     good()
         .answer("informal_spec", 0, 1, "draft", &informal)
@@ -66,7 +66,7 @@ fn each_requirement_has_its_own_verdict_after_a_violation() {
 fn a_requirement_is_broken_if_one_of_its_properties_is() {
     let invariants = format!("{INVARIANTS}\\* covers R1, R2\nNeverBelow == n >= 0\n");
     let cfg = CFG.replace("NeverAbove", "NeverBelow NeverAbove");
-    let informal = INFORMAL.replace("R1 [", "R1 [docs/counter.md:2] The counter is never negative.\nR2 [");
+    let informal = INFORMAL.replace("R1 [", "R1 [docs/counter.md:2] The counter starts at zero and is never negative.\nR2 [");
     let script = overshooting().answer("informal_spec", 0, 1, "draft", &informal).answer(
         "generate_invariants",
         0,
@@ -140,7 +140,7 @@ fn an_assertion_that_cannot_fail_or_is_never_reached_covers_nothing() {
         WITNESSES,
         &format!("{CFG}\\* Assertion covers R1\n"),
     );
-    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never negative.\n");
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero and is never negative.\n");
     let module = MODULE.replace("Naturals", "Naturals, TLC");
     let never = "n := n + 1;\n    end while;\n  Ends:\n    await n > Max;\n    assert n > Max;\n    if FALSE then goto Add; end if;\n  Over:\n    skip;\n    goto Over;\n";
     for (asserts, covers) in [

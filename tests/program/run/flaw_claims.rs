@@ -271,7 +271,7 @@ fn two_broken(claim: &Value) -> Script {
 }
 
 fn two_broken_with(types: &str, claim: &Value) -> Script {
-    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never one.\n");
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero and is never one.\n");
     let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim});
     let invariants = format!("{types}\\* covers R2\nNotOne == n # 1\n\\* covers R1\nBelow == n <= Max\n");
     let cfg = CFG.replace("INVARIANT TypeOK", "INVARIANTS TypeOK NotOne Below");

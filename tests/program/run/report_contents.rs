@@ -79,7 +79,7 @@ fn the_report_of_an_approval_lists_everything_that_was_accepted() {
     let approves = json!({"verdict": "approved", "summary": "s", "issues": [], "intended_dead": ["Alarm: never rings"],
         "accepted_uncovered": ["R2: of time"], "accepted_cfg": [cfg]});
     let script = good()
-        .answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}R2 [docs/counter.md:3] In time.\n"))
+        .answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}R2 [docs/counter.md:3] It adds in time.\n"))
         .answer("formalize", 0, 1, "draft", &fenced(&module))
         .answer("generate_invariants", 0, 1, "draft", &first("Max = 2"))
         .answer("review", 0, 1, "draft", &issue("major", "cfg_mismatch", "smaller"))

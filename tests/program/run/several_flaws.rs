@@ -16,7 +16,7 @@ fn claim(requirement: &str, property: &str, last: usize) -> Value {
 /// A counter that passes its limit, with three properties that are violated, and this review of it.
 fn overshooting(review: &Value) -> Script {
     let informal =
-        format!("{INFORMAL}R2 [docs/counter.md:4] It is not three.\nR3 [docs/counter.md:4] It is even or small.\n");
+        format!("{INFORMAL}R2 [docs/counter.md:4] It is never three or above.\nR3 [docs/counter.md:4] It is even or not above one.\n");
     let invariants =
         format!("{INVARIANTS}\\* covers R2\nNotThree == n # 3\n\\* covers R3\nEvenOrSmall == n < 3 \\/ n % 2 = 0\n");
     let cfg = CFG.replace("NeverAbove", "NeverAbove NotThree EvenOrSmall");
@@ -124,7 +124,7 @@ fn a_confirmed_further_claim_takes_the_place_of_a_refused_main_one() {
     done.prints(&[
         "NeverAbove: claimed as a flaw, and refused: the second reader disagrees: line 4 is no requirement",
         "NotThree: a flaw of the protocol, as a second reader confirms\n",
-        "Flaw: R2 is violated (It is not three.), shown by NotThree",
+        "Flaw: R2 is violated (It is never three or above.), shown by NotThree",
     ]);
     let expected = pairs([("NeverAbove", "claim_refused"), ("NotThree", "flaw"), ("EvenOrSmall", "property_wrong")]);
     assert_eq!(violations(&bench), expected);
