@@ -3,7 +3,7 @@
 use super::sample::NodeAnswer;
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, NodeError};
-use crate::prompt::{Problem, apply_edits};
+use crate::prompt::{Problem, apply_edits, normalise};
 
 /// What a repair answers.
 pub(super) struct Repaired {
@@ -20,9 +20,12 @@ pub(super) fn repaired(
     answer: NodeAnswer,
     attempt: &Attempt<'_>,
 ) -> Result<Repaired, NodeError> {
-    Ok(match previous.and_then(|previous| apply_edits(previous, &answer.text)) {
-        None => Repaired { sha: answer.sha, text: Ok(answer.text), normalised: Vec::new() },
-        Some(Err(problem)) => Repaired { sha: answer.sha, text: Err(problem), normalised: Vec::new() },
+    let normal = normalise(&answer.text);
+    // The next attempt shows this text to the model, with line numbers, which would move a tab.
+    let sha = if normal == answer.text { answer.sha } else { attempt.keep(&normal)? };
+    Ok(match previous.and_then(|previous| apply_edits(&normalise(previous), &normal)) {
+        None => Repaired { sha, text: Ok(answer.text), normalised: Vec::new() },
+        Some(Err(problem)) => Repaired { sha, text: Err(problem), normalised: Vec::new() },
         Some(Ok(text)) => Repaired {
             sha: attempt.keep(&text)?,
             text: Ok(text),

@@ -14,7 +14,7 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
+    Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
     fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
     parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
 };
@@ -172,7 +172,7 @@ fn read(answer: &str) -> Read {
     let mut text = normalise(answer);
     let mut normalised = Vec::new();
     if text != answer {
-        normalised.push("line ends or a byte-order mark".to_owned());
+        normalised.push(NORMALISED.to_owned());
     }
     // Some models put the whole document into one code fence.
     if parse_requirements(&outside_fences(&text)).is_empty()

@@ -12,7 +12,7 @@ use crate::pipeline::{
 use crate::prompt::{Assumption, AssumptionKind, marked_changes, out_of_scope_lines};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
-    Cfg, CheckOutcome, Module, Reached, TERMINATING, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
+    Cfg, CheckOutcome, Module, Reached, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
 };
 
 /// The current specification, parsed for the facts about it.
@@ -145,7 +145,7 @@ impl<'a> ReviewSubject<'a> {
             let mut seen = BTreeSet::new();
             coverage
                 .iter()
-                .filter(|a| a.taken == 0 && a.action != TERMINATING)
+                .filter(|a| a.taken == 0 && !a.is_translators_end())
                 .map(|a| a.action.clone())
                 .chain(labels)
                 .chain(unlisted)

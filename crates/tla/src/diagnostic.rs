@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cfg_keyword::is_keyword;
+use super::layout::offset_of_column;
 use super::lexer::Lexer;
 
 /// The stage that reports a diagnostic.
@@ -42,9 +43,6 @@ pub struct Diagnostic {
     pub message: String,
 }
 
-/// The distance of tab stops in the columns of SANY and of the translators.
-const TAB_WIDTH: usize = 8;
-
 impl Diagnostic {
     /// Stage and message, for output that shows the line as well.
     pub fn without_position(&self) -> String {
@@ -78,13 +76,11 @@ impl Diagnostic {
             let start = line.start + content.len() - content.trim_start().len();
             return Some(start..start + content.trim().len());
         }
-        let expands_tabs = matches!(self.stage, Stage::Translate | Stage::Parse | Stage::Check);
-        let mut end = 0;
-        let reaches = |c: char| {
-            end += if c == '\t' && expands_tabs { TAB_WIDTH - end % TAB_WIDTH } else { 1 };
-            end >= self.column
-        };
-        let start = content.find(reaches).map_or(line.end, |offset| line.start + offset);
+        let start = line.start
+            + match self.stage {
+                Stage::Translate | Stage::Parse | Stage::Check => offset_of_column(content, self.column - 1),
+                _ => content.char_indices().nth(self.column - 1).map_or(content.len(), |(offset, _)| offset),
+            };
         let one = text[start..line.end].chars().next().map_or(0, char::len_utf8);
         let token = Lexer::new(text, start..line.end).next_token();
         let token = token.filter(|token| token.start == start && !token.is_comment());
