@@ -84,7 +84,9 @@ fn why_without_effect(module: &Module, offset: usize, cfg: &Cfg) -> Option<Strin
         return Some("it is not directly above a definition: put it above the property that covers this".to_owned());
     };
     let name = &definition.name;
-    (!cfg.invariants.contains(name) && !cfg.properties.contains(name)).then(|| {
+    // Without a configuration nothing is known.
+    let is_known = !cfg.invariants.is_empty() || !cfg.properties.is_empty();
+    (is_known && !cfg.invariants.contains(name) && !cfg.properties.contains(name)).then(|| {
         format!("it is above {name}, which the configuration does not list as INVARIANT or PROPERTY: put it above the property that covers this, or list {name}")
     })
 }

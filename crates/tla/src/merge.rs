@@ -9,7 +9,7 @@ use super::covers::comments_without_effect;
 use super::definition::Definition;
 use super::diagnostic::{Diagnostic, Stage};
 use super::layout::column_of;
-use super::lexer::{Lines, lex};
+use super::lexer::lex;
 use super::module::{Module, ModuleError, quote, with_extended};
 use super::semantic::exported_names;
 use super::units::find_modules;
@@ -101,8 +101,7 @@ fn problem_without_position(message: String) -> Diagnostic {
 }
 
 fn problem_in(section: &str, text: &str, offset: usize, message: &str) -> Diagnostic {
-    let (line, column) = Lines::new(text).position(text, offset.min(text.len()));
-    Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
+    Diagnostic::at(Stage::Merge, text, offset.min(text.len()), format!("section {section}: {message}"))
 }
 
 /// Parses one section inside a scratch module. Positions of problems are those in the section.

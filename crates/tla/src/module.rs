@@ -171,7 +171,10 @@ impl Module {
             module.first_definitions.entry(name).or_insert(place);
         }
         errors.sort_by_key(|(range, _)| range.start);
-        module.syntax_errors = errors.iter().map(|(range, message)| located(text, &lines, range, message)).collect();
+        module.syntax_errors = errors
+            .iter()
+            .map(|(range, message)| Diagnostic::at(Stage::Lint, text, range.start, message.clone()))
+            .collect();
         Ok(module)
     }
 
@@ -395,14 +398,8 @@ impl Module {
     }
 
     pub fn diagnostic(&self, stage: Stage, offset: usize, message: String) -> Diagnostic {
-        let (line, column) = Lines::new(&self.source).position(&self.source, offset);
-        Diagnostic { stage, line, column, message }
+        Diagnostic::at(stage, &self.source, offset, message)
     }
-}
-
-fn located(text: &str, lines: &Lines, range: &Range<usize>, message: &str) -> Diagnostic {
-    let (line, column) = lines.position(text, range.start);
-    Diagnostic { stage: Stage::Lint, line, column, message: message.to_owned() }
 }
 
 /// The first line of a text in quotation marks, at most 60 characters of it.

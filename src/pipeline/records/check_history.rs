@@ -199,3 +199,37 @@ impl FirstViolated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
+        entries.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn merged(entries: &[(&str, &str)]) -> Facts {
+        Facts::Merged { covers: BTreeMap::new(), texts: texts(entries) }
+    }
+
+    #[test]
+    fn what_is_trimmed_before_the_first_check_is_a_change() {
+        let specification = Specification::default();
+        let mut history = CheckHistory::default();
+        let mut changed = |facts: &Facts| -> Vec<String> {
+            history.absorb(facts, &specification);
+            history.changes(&specification).into_iter().map(|change| change.name).collect()
+        };
+        let fair = ("FAIRNESS", "PlusCal: fair process");
+        assert_eq!(changed(&Facts::Validated { texts: texts(&[fair]) }), [""; 0]);
+        let whole = [fair, ("N", "3"), ("Safe", "Safe == x = 1"), ("CONSTRAINT", "Small == x < 9")];
+        // What restricts the first configuration is part of the first specification.
+        assert_eq!(changed(&merged(&whole)), [""; 0]);
+        assert_eq!(changed(&merged(&[fair, ("N", "2"), whole[3]])), ["N", "Safe"]);
+        assert_eq!(changed(&merged(&whole[1..])), ["FAIRNESS"]);
+        assert_eq!(changed(&merged(&[&whole[..], &[("VIEW", "V == x")][..]].concat())), ["VIEW"]);
+        // A version that tools refuse is no version.
+        assert_eq!(changed(&Facts::Rejected { diagnostics: Vec::new() }), ["VIEW"]);
+        assert_eq!(changed(&merged(&whole)), [""; 0]);
+    }
+}

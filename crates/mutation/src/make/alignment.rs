@@ -103,5 +103,10 @@ mod tests {
         assert_eq!(after(source, &[("a", "b"), ("b", "c")]), "IF b < c THEN /\\ c\n              /\\ d\n");
         assert_eq!(after(source, &[("c\n", "e\n")]), "IF a < b THEN /\\ e\n              /\\ d\n");
         assert_eq!(after("a\nb /\\ c\n  /\\ d", &[("a\n", "a ")]), "a b /\\ c\n    /\\ d");
+        // A tab takes up one more character, or reaches to the next stop.
+        let source = "IF a < b THEN\t/\\ c\n\t\t/\\ d\n";
+        assert_eq!(after(source, &[("<", "<=")]), source.replace('<', "<="));
+        let longer = "IF aaaaaaaa < b THEN\t/\\ c\n\t\t        /\\ d\n";
+        assert_eq!(after(source, &[("a", "aaaaaaaa")]), longer);
     }
 }
