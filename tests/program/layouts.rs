@@ -177,7 +177,6 @@ fn ours(text: &str) -> String {
         NodeKind::Prefix => Some("PrefixExpr"),
         NodeKind::Parentheses => Some("ParenExpr"),
         NodeKind::IfThenElse => Some("IfThenElse"),
-        NodeKind::Bounded => Some("BoundQuant"),
         NodeKind::LetIn => Some("LetIn"),
         _ => None,
     };
@@ -315,11 +314,65 @@ fn in_one_line(source: &str, tree: &Tree, id: Id) -> String {
     if is_open { format!("({line})") } else { line }
 }
 
-/// The checker's syntax tree of the definition D. It reads a conjunction in another conjunction as one.
-fn checkers_tree(text: &str) -> Result<String, String> {
+/// The checker's syntax tree of the definition D.
+fn checkers_tree(text: &str) -> Result<Part, String> {
     let module = Parser::new(lex_module(text)?).module()?;
     let found = module.defs.iter().find(|def| def.name == "D").ok_or("no D")?;
-    Ok(format!("{:?}", found.body))
+    let shown = format!("{:?}", found.body);
+    Ok(Part::read(&mut shown.chars().peekable()).remove(0))
+}
+
+/// A part of a tree as `Debug` shows it: `And([p, q])` is `And`, below it a list without a name, and the items below it.
+#[derive(Debug, PartialEq)]
+struct Part {
+    name: String,
+    below: Vec<Part>,
+}
+
+impl Part {
+    fn read(text: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Vec<Self> {
+        let mut parts = vec![Self { name: String::new(), below: Vec::new() }];
+        while let Some(c) = text.next() {
+            let last = parts.last_mut().unwrap();
+            match c {
+                '(' | '[' | '{' => {
+                    last.below.extend(Self::read(text));
+                    last.simplify();
+                }
+                ')' | ']' | '}' => break,
+                ',' => {
+                    text.next_if_eq(&' ');
+                    parts.push(Self { name: String::new(), below: Vec::new() });
+                }
+                '"' => {
+                    last.name.push(c);
+                    while let Some(c) = text.next() {
+                        last.name.push(c);
+                        match c {
+                            '"' => break,
+                            '\\' => last.name.extend(text.next()),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => last.name.push(c),
+            }
+        }
+        parts
+    }
+
+    /// A conjunction in a conjunction is one, and one with a single conjunct is that conjunct.
+    fn simplify(&mut self) {
+        let own = self.name.rsplit(' ').next().unwrap_or("").to_owned();
+        let Some([list]) = (matches!(own.as_str(), "And" | "Or")).then_some(self.below.as_mut_slice()) else { return };
+        let flatten = |item: Part| if item.name == own { item.below.into_iter().next().unwrap().below } else { vec![item] };
+        list.below = std::mem::take(&mut list.below).into_iter().flat_map(flatten).collect();
+        if list.below.len() == 1 {
+            let item = list.below.remove(0);
+            self.name = self.name[..self.name.len() - own.len()].to_owned() + &item.name;
+            self.below = item.below;
+        }
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ import util.ToolIO;
 public final class SanyTrees {
     private static void collect(SyntaxTreeNode node, TreeSet<String> found) {
         String kind = node.getImage();
-        if (kind.matches("N_(ConjList|DisjList|ConjItem|DisjItem|InfixExpr|PrefixExpr|ParenExpr|IfThenElse|BoundQuant|LetIn)")) {
+        if (kind.matches("N_(ConjList|DisjList|ConjItem|DisjItem|InfixExpr|PrefixExpr|ParenExpr|IfThenElse|LetIn)")) {
             Location at = node.getLocation();
             found.add(kind.substring(2) + "@" + at.beginLine() + ":" + at.beginColumn() + "-" + at.endLine() + ":"
                 + at.endColumn());
