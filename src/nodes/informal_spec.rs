@@ -14,9 +14,9 @@ use super::workspace::{current, documents, exemplar_modules, feedback_file, has_
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement, account_for, check_places, fences,
-    fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise, outside_fences,
-    parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
+    Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement, account_for, check_places,
+    fences, fixed_names, malformed_assumptions, malformed_open_points, malformed_requirements, normalise,
+    outside_fences, parse_assumptions, parse_open_points, parse_requirements, split_answer, unaccounted_text,
 };
 use crate::tla::is_module_name;
 

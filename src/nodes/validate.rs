@@ -52,8 +52,7 @@ pub(super) async fn perform(
         )),
         Some(module) => {
             let cfg = Cfg { specification: Some("Spec".to_owned()), ..Cfg::default() };
-            let texts =
-                context.modules.parse(&module).map(|module| checked_texts(&module, &cfg)).unwrap_or_default();
+            let texts = context.modules.parse(&module).map(|module| checked_texts(&module, &cfg)).unwrap_or_default();
             let sha = attempt.keep(&module)?;
             let artifacts = BTreeMap::from([(file::VALIDATED.to_owned(), sha.clone()), (file::MODULE.to_owned(), sha)]);
             Ok(Product {

@@ -36,6 +36,8 @@ const ATOMS: [&str; 8] = ["p", "q", "TRUE", "\"a\tb\"", "\"\u{e9}\"", "~ p", "(p
 struct Writer {
     random: fastrand::Rng,
     text: String,
+    /// How many names are bound so far: no name may be bound twice.
+    bound: usize,
 }
 
 impl Writer {
@@ -128,11 +130,13 @@ impl Writer {
                 }
             }
             7 => {
-                self.text.push_str("\\A x \\in S :\t");
+                self.bound += 1;
+                write!(self.text, "\\A x{} \\in S :\t", self.bound).unwrap();
                 self.expression(depth - 1);
             }
             8 => {
-                self.text.push_str("LET y == p IN ");
+                self.bound += 1;
+                write!(self.text, "LET y{} == p IN ", self.bound).unwrap();
                 self.expression(depth - 1);
             }
             _ => {
@@ -155,7 +159,7 @@ impl Writer {
 }
 
 fn layout(seed: u64) -> String {
-    let mut writer = Writer { random: fastrand::Rng::with_seed(seed), text: String::new() };
+    let mut writer = Writer { random: fastrand::Rng::with_seed(seed), text: String::new(), bound: 0 };
     writer.text.push_str("\u{1f600} ---- MODULE M ----\nCONSTANTS p, q, S\nD ==\t");
     if writer.random.bool() {
         writer.end_line();
@@ -307,10 +311,8 @@ fn in_one_line(source: &str, tree: &Tree, id: Id) -> String {
         at = tree.range(child).end;
     }
     line += &words(at..range.end);
-    let is_open = matches!(
-        kind,
-        NodeKind::Infix | NodeKind::Prefix | NodeKind::IfThenElse | NodeKind::Bounded | NodeKind::LetIn
-    );
+    let is_open =
+        matches!(kind, NodeKind::Infix | NodeKind::Prefix | NodeKind::IfThenElse | NodeKind::Bounded | NodeKind::LetIn);
     if is_open { format!("({line})") } else { line }
 }
 
@@ -365,7 +367,8 @@ impl Part {
     fn simplify(&mut self) {
         let own = self.name.rsplit(' ').next().unwrap_or("").to_owned();
         let Some([list]) = (matches!(own.as_str(), "And" | "Or")).then_some(self.below.as_mut_slice()) else { return };
-        let flatten = |item: Part| if item.name == own { item.below.into_iter().next().unwrap().below } else { vec![item] };
+        let flatten =
+            |item: Part| if item.name == own { item.below.into_iter().next().unwrap().below } else { vec![item] };
         list.below = std::mem::take(&mut list.below).into_iter().flat_map(flatten).collect();
         if list.below.len() == 1 {
             let item = list.below.remove(0);

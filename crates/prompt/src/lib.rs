@@ -30,7 +30,9 @@ mod spelling;
 mod strict_json;
 
 pub use answer::outside_fences;
-pub use answer::{Fence, NORMALISED, Sections, extract_json_object, extract_module, extract_sections, fences, normalise};
+pub use answer::{
+    Fence, NORMALISED, Sections, extract_json_object, extract_module, extract_sections, fences, normalise,
+};
 pub use assumptions::{Assumption, AssumptionKind, malformed_assumptions, parse_assumptions};
 pub use cited_places::{LineRange, check_places, places_in};
 pub use citing_items::CitingKind;

@@ -1,7 +1,9 @@
 //! Splits an answer to a single-call draft into the answers for the nodes. It does not read the parts: each node reads its
 //! own, as if it had asked for it.
 
-use super::answer::{Fence, NORMALISED, difference, fences, has_header, is_section, normalise, outside_fences, unwrap_outer_fence};
+use super::answer::{
+    Fence, NORMALISED, difference, fences, has_header, is_section, normalise, outside_fences, unwrap_outer_fence,
+};
 use super::problem::Problem;
 use super::requirements::parse_requirements;
 

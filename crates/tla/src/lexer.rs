@@ -122,9 +122,7 @@ impl<'a> Lexer<'a> {
             b'=' if run(b'=') >= 4 => (Kind::Equals, run(b'=')),
             b'"' => (Kind::Text, string_length(bytes)),
             b'(' if bytes.get(1) == Some(&b'*') => (Kind::BlockComment, block_length(bytes)),
-            b'\\' if bytes.get(1) == Some(&b'*') => {
-                (Kind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len()))
-            }
+            b'\\' if bytes.get(1) == Some(&b'*') => (Kind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len())),
             byte if byte.is_ascii_alphanumeric() || byte == b'_' => {
                 let length = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 let number = bytes[..length].iter().all(u8::is_ascii_digit);

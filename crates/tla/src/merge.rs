@@ -61,16 +61,24 @@ pub(crate) const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Ter
 pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnostic>> {
     let module = Module::parse(text).map_err(|error: ModuleError| vec![problem_without_position(error.to_string())])?;
     let mut problems = Vec::new();
-    let mut given: Vec<Given> = Vec::new();
+    let (mut given, mut without_effect): (Vec<Given>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
     let cfg = Cfg::parse(sections.cfg);
     for (section, text) in
         [("invariants", sections.invariants), ("properties", sections.properties), ("witnesses", sections.witnesses)]
     {
-        read_section(section, text, cfg.as_ref().ok(), &mut given, &mut problems);
+        without_effect.extend(read_section(section, text, cfg.as_ref().ok(), &mut given, &mut problems));
     }
     let cfg = cfg.map_err(|problem| problems.push(problem)).unwrap_or_default();
     let unclear = Cfg::unclear_covers(sections.cfg).into_iter();
     problems.extend(unclear.map(|(offset, message)| problem_in("cfg", sections.cfg, offset, &message)));
+    // A name in the configuration that nothing defines is reported later, and is perhaps a slip for the covering one.
+    let is_defined = |name: &String| {
+        let inside = module.algorithm.as_ref().is_some_and(|algorithm| algorithm.definition(name).is_some());
+        inside || module.definition(name).is_some() || given.iter().any(|given| given.name == *name)
+    };
+    if cfg.invariants.iter().chain(&cfg.properties).all(is_defined) {
+        problems.extend(without_effect);
+    }
     check_names(&module, &given, &mut problems);
     let Some(terminator) = module.terminator.clone() else {
         problems.push(module.diagnostic(
@@ -104,14 +112,15 @@ fn problem_in(section: &str, text: &str, offset: usize, message: &str) -> Diagno
     Diagnostic::at(Stage::Merge, text, offset.min(text.len()), format!("section {section}: {message}"))
 }
 
-/// Parses one section inside a scratch module. Positions of problems are those in the section.
+/// Parses one section inside a scratch module. Positions of problems are those in the section. Returns the comments on
+/// covered requirements that have no effect.
 fn read_section(
     section: &str,
     text: &str,
     cfg: Option<&Cfg>,
     given: &mut Vec<Given>,
     problems: &mut Vec<Diagnostic>,
-) {
+) -> Vec<Diagnostic> {
     const HEADER: &str = "---- MODULE Scratch ----\n";
     let problem_at =
         |offset: usize, message: String| problem_in(section, text, offset.saturating_sub(HEADER.len()), &message);
@@ -120,10 +129,10 @@ fn read_section(
             HEADER.len() + found.range.start,
             format!("a whole module ({}) where definitions alone are wanted", found.name),
         ));
-        return;
+        return Vec::new();
     }
     let scratch = format!("{HEADER}{text}\n====");
-    let Ok(module) = Module::parse(&scratch) else { return };
+    let Ok(module) = Module::parse(&scratch) else { return Vec::new() };
     let ends_early = module.terminator.as_ref().is_none_or(|terminator| terminator.end != scratch.len());
     if ends_early {
         let offset = module.terminator.as_ref().map_or(scratch.len(), |terminator| terminator.start);
@@ -132,7 +141,7 @@ fn read_section(
             None => "a comment is not closed",
         };
         problems.push(problem_at(offset, message.to_owned()));
-        return;
+        return Vec::new();
     }
     let mut wrong: Vec<Range<usize>> = module.stray.clone();
     wrong.extend(module.other_units.iter().cloned());
@@ -153,10 +162,9 @@ fn read_section(
         problems
             .push(problem_at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
     }
-    if let Some(cfg) = cfg {
-        let without_effect = comments_without_effect(&module, &lex(&scratch, 0..scratch.len()), cfg).into_iter();
-        problems.extend(without_effect.map(|(offset, message)| problem_at(offset, message)));
-    }
+    let tokens = lex(&scratch, 0..scratch.len());
+    let without_effect = cfg.map(|cfg| comments_without_effect(&module, &tokens, cfg)).unwrap_or_default();
+    let without_effect = without_effect.into_iter().map(|(offset, message)| problem_at(offset, message)).collect();
     for definition in module.definitions {
         if given.iter().any(|known| known.name == definition.name) {
             problems
@@ -174,6 +182,7 @@ fn read_section(
         whole.push_str(&definition.text);
         given.push(Given { name: definition.name, text: whole, references: definition.references.names });
     }
+    without_effect
 }
 
 fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>) {

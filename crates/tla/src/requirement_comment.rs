@@ -24,7 +24,8 @@ pub(super) fn read_cover_line(line: &str) -> CoverLine {
             return CoverLine::Covers(ids);
         }
         let reason = list.strip_prefix("nothing");
-        if reason.is_some_and(|reason| reason.is_empty() || reason.trim_start().starts_with([':', '(', '.', ',', ';'])) {
+        if reason.is_some_and(|reason| reason.is_empty() || reason.trim_start().starts_with([':', '(', '.', ',', ';']))
+        {
             return CoverLine::Nothing;
         }
     }
@@ -119,7 +120,8 @@ mod tests {
             let covered = covered.iter().map(|id| (*id).to_owned()).collect();
             assert_eq!(read_cover_line(line), CoverLine::Covers(covered), "{line}");
         }
-        for line in ["covers nothing", "covers nothing: the types of R1", "see R1", "a cover sheet", "what R1 demands"] {
+        for line in ["covers nothing", "covers nothing: the types of R1", "see R1", "a cover sheet", "what R1 demands"]
+        {
             assert_eq!(read_cover_line(line), CoverLine::Nothing, "{line}");
         }
         for line in [
@@ -161,7 +163,10 @@ mod tests {
 
     #[test]
     fn a_configuration_says_what_deadlock_and_assertion_cover() {
-        assert_eq!(read_builtin_cover("\\* Deadlock covers R4, R05"), Ok(Some((DEADLOCK, vec!["R4".into(), "R5".into()]))));
+        assert_eq!(
+            read_builtin_cover("\\* Deadlock covers R4, R05"),
+            Ok(Some((DEADLOCK, vec!["R4".into(), "R5".into()])))
+        );
         assert_eq!(read_builtin_cover("\\*  Assertion covers: R6"), Ok(Some((ASSERTION, vec!["R6".into()]))));
         for comment in ["\\* Deadlock is checked", "\\* WITNESS R1", "\\* as R1 says", "\\* Deadlock covers nothing"] {
             assert_eq!(read_builtin_cover(comment), Ok(None), "{comment}");

@@ -132,7 +132,14 @@ mod tests {
 
     fn listed(action: &str, place: Option<(usize, usize)>) -> ActionCoverage {
         let place = place.map(|(line, column)| Place { line, column });
-        ActionCoverage { action: action.to_owned(), taken: 1, distinct: 1, place, is_lower_bound: false, is_own_terminating: false }
+        ActionCoverage {
+            action: action.to_owned(),
+            taken: 1,
+            distinct: 1,
+            place,
+            is_lower_bound: false,
+            is_own_terminating: false,
+        }
     }
 
     fn unlisted(next: &str, coverage: &[ActionCoverage]) -> Vec<String> {

@@ -194,6 +194,10 @@ impl Specification {
     /// The requirements that a property says it covers, with their wording and place.
     pub(super) fn covered_by(&self, property: &str) -> BTreeMap<String, String> {
         let ids = self.covers.get(property).map(Vec::as_slice).unwrap_or_default();
-        self.requirements.iter().filter(|r| ids.contains(&r.id)).map(|r| (r.id.clone(), wording_with_place(r))).collect()
+        self.requirements
+            .iter()
+            .filter(|r| ids.contains(&r.id))
+            .map(|r| (r.id.clone(), wording_with_place(r)))
+            .collect()
     }
 }

@@ -112,7 +112,10 @@ fn a_tab_means_the_same_for_the_blind_reader_the_tools_and_a_person() {
     let shown = bench.read(&format!("specs/artifacts/{}", asked["data"]["offered"][0]["sha"].as_str().unwrap()));
     assert!(shown.contains("    \\/ v1 > 3\n        /\\ v1 <= c1\n"), "{shown}");
     // A file that a person saves with tabs is the same specification.
-    bench.write("specs/history/rev_0/Spec.tla", module.replace(&property("        "), &property("\t")).replace('\n', "\r\n"));
+    bench.write(
+        "specs/history/rev_0/Spec.tla",
+        module.replace(&property("        "), &property("\t")).replace('\n', "\r\n"),
+    );
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]);
     let journal = bench.journal("specs");
     let branch = journal.iter().rfind(|e| name(e) == "branch_started").unwrap();

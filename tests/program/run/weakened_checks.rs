@@ -201,7 +201,7 @@ fn a_weakened_requirement_must_be_accepted_by_name() {
     let moved = good()
         .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "a step is missing"))
         .having_read_all()
-        .answer("informal_spec", 1, 1, "repair", &INFORMAL.replace("counter.md:4]", "counter.md:3]"))
+        .answer("informal_spec", 1, 1, "repair", &INFORMAL.replace("counter.md:4]", "counter.md:3-4]"))
         .answer("formalize", 1, 1, "repair", &fenced(MODULE))
         .answer("generate_invariants", 1, 1, "draft", &good_sections())
         .answer("review", 1, 1, "draft", &review("approved"))
@@ -215,14 +215,19 @@ fn a_weakened_requirement_must_be_accepted_by_name() {
 
 #[test]
 fn a_requirement_whose_place_does_not_exist_must_be_accepted_by_name() {
-    let text = INFORMAL.replace("counter.md:4]", "counter.md:400]");
-    let script = good()
-        .answer("informal_spec", 0, 1, "draft", &text)
-        .answer("informal_spec", 0, 2, "repair", &text);
+    let text = format!("{INFORMAL}R2 [docs/counter.md:400] It is small.\n");
+    let script =
+        good().answer("informal_spec", 0, 1, "draft", &text).answer("informal_spec", 0, 2, "repair", &text).answer(
+            "generate_invariants",
+            0,
+            1,
+            "draft",
+            &sections(&INVARIANTS.replace("R1", "R1, R2"), "", WITNESSES, CFG),
+        );
     let refused = bench();
     refused.forge(&script, &["--max-revisions", "0"]).expect(1);
-    last_clause(&refused, "changes_named", "R1");
-    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"R1: the place is a slip\"]}";
+    last_clause(&refused, "changes_named", "R2");
+    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"R2: the place is a slip\"]}";
     bench().forge(&script.answer("review", 0, 1, "draft", naming).having_read_all(), &[]).expect(0);
 }
 
@@ -233,7 +238,9 @@ fn an_action_that_only_has_the_name_of_the_translators_last_step_must_be_taken()
     let invariants = INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", "");
     let cfg = CFG.replace("CONSTANT Max = 2", "CONSTANTS Max = 2\n  P = {1}\nCHECK_DEADLOCK FALSE");
     let script = |review: &str| {
-        pass(&by_hand(&plain(next)), &invariants, WITNESSES, &cfg).answer("review", 0, 1, "draft", review).having_read_all()
+        pass(&by_hand(&plain(next)), &invariants, WITNESSES, &cfg)
+            .answer("review", 0, 1, "draft", review)
+            .having_read_all()
     };
     refused(&script(&approving(&[])), "actions_taken");
     bench().forge(&script(&approving(&["Terminating: a guard"])), &[]).expect(0);

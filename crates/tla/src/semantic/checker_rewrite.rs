@@ -166,10 +166,9 @@ fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
     let line = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let start = expression.start();
     let first = tokens.iter().find(|token| token.start == start).map_or(1, |token| token.column);
-    let last = tokens
-        .iter()
-        .find(|token| token.end == expression.end)
-        .map_or(1, |token| token.column + text.get(token.start..token.end).map_or(1, |own| own.encode_utf16().count()) - 1);
+    let last = tokens.iter().find(|token| token.end == expression.end).map_or(1, |token| {
+        token.column + text.get(token.start..token.end).map_or(1, |own| own.encode_utf16().count()) - 1
+    });
     format!("line {}, col {first} to line {}, col {last}", line(start), line(expression.end))
 }
 
@@ -270,6 +269,8 @@ impl<'a> Writer<'a> {
                     Some(value) => value.to_string(),
                     None => continue,
                 },
+                // The checker counts the columns of a tab in a string, too.
+                Kind::Text if own.contains('\t') => own.replace('\t', "\\t"),
                 Kind::Identifier => match own {
                     "\u{2115}" => "Nat".to_owned(),
                     "\u{2124}" => "Int".to_owned(),

@@ -233,7 +233,12 @@ fn a_comment_that_seems_to_cover_a_requirement_and_does_not_is_reported() {
     };
     const LISTED: &str = "INVARIANT Safe\n";
     const SAFE: &str = "Safe == lock \\in BOOLEAN\n";
-    for comment in ["\\* covers R1, R2", "(* covers R1 *)", "(* Nobody else.\n   covers R1 and R2. *)", "\\* covers nothing: types"] {
+    for comment in [
+        "\\* covers R1, R2",
+        "(* covers R1 *)",
+        "(* Nobody else.\n   covers R1 and R2. *)",
+        "\\* covers nothing: types",
+    ] {
         assert_eq!(problems(&format!("{comment}\n{SAFE}"), LISTED), [], "{comment}");
     }
     for (comment, line) in [

@@ -27,15 +27,11 @@ fn covered_requirements_are_read_from_the_comment_directly_above() {
          \\* covers R5\n\nD == 4\n\\* it covers R6\nE == 5\n\\* covers R7 because R8 is out\nF == 6\n\
          (*************)\n(* covers R9. *)\n(*************)\nG(a) == 7 \\* covers R10\nH == 8\n====",
     );
-    let expected: BTreeMap<String, Vec<String>> = [
-        ("A", vec!["R1", "R3"]),
-        ("B", vec!["R1", "R2", "R12"]),
-        ("C", vec!["R4"]),
-        ("G", vec!["R9"]),
-    ]
-    .into_iter()
-    .map(|(name, covered)| (name.to_owned(), covered.into_iter().map(str::to_owned).collect()))
-    .collect();
+    let expected: BTreeMap<String, Vec<String>> =
+        [("A", vec!["R1", "R3"]), ("B", vec!["R1", "R2", "R12"]), ("C", vec!["R4"]), ("G", vec!["R9"])]
+            .into_iter()
+            .map(|(name, covered)| (name.to_owned(), covered.into_iter().map(str::to_owned).collect()))
+            .collect();
     assert_eq!(found, expected);
     assert_eq!(requirements_by_definition("\\* covers R1\nSafe == TRUE")["Safe"], ["R1"]);
     assert_eq!(requirements_by_definition("\\* covers R04, R4, R10\nSafe == TRUE")["Safe"], ["R4", "R10"]);
