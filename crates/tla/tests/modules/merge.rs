@@ -226,13 +226,13 @@ fn a_standard_module_that_only_the_answer_needs_is_extended() {
 
 #[test]
 fn a_comment_that_seems_to_cover_a_requirement_and_does_not_is_reported() {
+    const LISTED: &str = "INVARIANT Safe\n";
+    const SAFE: &str = "Safe == lock \\in BOOLEAN\n";
     let problems = |invariants: &str, cfg: &str| -> Vec<(usize, String)> {
         let sections = Sections { invariants, cfg, ..Sections::default() };
         let found = merge(LOCK, &sections).err().unwrap_or_default();
         found.into_iter().map(|problem| (problem.line, problem.message)).collect()
     };
-    const LISTED: &str = "INVARIANT Safe\n";
-    const SAFE: &str = "Safe == lock \\in BOOLEAN\n";
     for comment in [
         "\\* covers R1, R2",
         "(* covers R1 *)",
