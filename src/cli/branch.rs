@@ -17,7 +17,7 @@ use crate::pipeline::{
 };
 use crate::prompt::{
     Assumption, Document, FixedNames, NormativeSentence, OpenPoint, Requirement, account_for, check_places,
-    fixed_names, parse_assumptions, parse_open_points, parse_requirements, unread_lines,
+    fixed_names, normalise, parse_assumptions, parse_open_points, parse_requirements, unread_lines,
 };
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -224,8 +224,11 @@ fn store_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sh
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),
         };
-        if artifacts.get(name) != Some(&Sha::digest(&text)) {
-            artifacts.insert(name.to_owned(), store_text(run, &text)?);
+        let is_stored = |text: &str| artifacts.get(name) == Some(&Sha::digest(text));
+        // Everyone reads an edited file in the same columns, as an answer of a model.
+        let normal = normalise(&text);
+        if !is_stored(&text) && !is_stored(&normal) {
+            artifacts.insert(name.to_owned(), store_text(run, &normal)?);
             edited.push(name.to_owned());
         }
     }

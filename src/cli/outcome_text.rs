@@ -89,10 +89,8 @@ impl CheckedFiles {
             return None;
         }
         let module = Module::parse(&self.spec.text).ok()?;
-        let definition = module.definition(violated.name.as_deref()?)?;
-        let line_start = self.spec.text[..definition.code.start].rfind('\n').map_or(0, |newline| newline + 1);
-        let column = self.spec.text[line_start..definition.code.start].chars().count() + 1;
-        Some(Diagnostic { stage: Stage::Check, line: definition.line, column, message: reason.clone() })
+        let start = module.definition(violated.name.as_deref()?)?.code.start;
+        Some(module.diagnostic(Stage::Check, start, reason.clone()))
     }
 
     /// The text of an outcome, ready to be written.

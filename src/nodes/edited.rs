@@ -8,7 +8,7 @@ use super::sample::NodeAnswer;
 use super::workspace::{current, feedback_file};
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView};
-use crate::prompt::{Problem, Readable, apply_edits};
+use crate::prompt::{Problem, Readable, apply_edits, normalise};
 
 /// Why a text is not accepted.
 pub(super) struct Mistakes {
@@ -89,10 +89,15 @@ impl<'a> TextToCorrect<'a> {
         read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
     ) -> Result<Taken<T>, NodeError> {
         let before = self.pending.as_ref().and(self.accepted.as_deref());
-        let applied = self.shown().and_then(|shown| apply_edits(shown, before, &answer.text));
+        let normal = normalise(&answer.text);
+        let applied = self.shown().and_then(|shown| apply_edits(&normalise(shown), before, &normal));
         let is_change = |text: &str| self.accepted.as_deref() != Some(text);
         let (sha, text, left, notes) = match applied {
-            None => (answer.sha, answer.text, None, Vec::new()),
+            None => {
+                // The next request shows this text with line numbers, which would move a tab.
+                let sha = if normal == answer.text { answer.sha } else { self.attempt.keep(&normal)? };
+                (sha, answer.text, None, Vec::new())
+            }
             Some(Err(problem)) => {
                 return self.fall_back(is_change, read, || {
                     self.send_back(None, answer_name, &answer.sha, problem.what.clone(), false, view)

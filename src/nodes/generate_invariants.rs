@@ -15,7 +15,7 @@ use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, number_lin
 use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{Problem, Readable, Sections, extract_sections, without_sections};
-use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
+use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, checked_texts, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = file::PROPERTIES_ANSWER;
@@ -98,16 +98,15 @@ pub(super) async fn perform(
     match inspection.module {
         Some(module) => {
             artifacts.extend([(file::MODULE.to_owned(), attempt.keep(&module)?), (INPUT.to_owned(), input_sha)]);
-            let covers = context
-                .modules
-                .parse(&module)
-                .map(|module| covered_requirements(&module, &read.cfg))
+            let parsed = context.modules.parse(&module).ok().zip(Cfg::parse(&read.cfg).ok());
+            let (covers, texts) = parsed
+                .map(|(module, cfg)| (module.requirements_by_property(&cfg), checked_texts(&module, &cfg)))
                 .unwrap_or_default();
             Ok(Product {
                 event: Event::Merged(Acceptance::Accepted),
                 artifacts,
                 feedback: Vec::new(),
-                facts: Facts::Merged { covers },
+                facts: Facts::Merged { covers, texts },
             })
         }
         None => Ok(Product {

@@ -12,9 +12,10 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation, account_for,
-    check_places, fences, fixed_names, normalise, other_concerns, outside_fences, parse_assumptions, parse_open_points,
-    parse_requirements, refuse_control, split_answer, unaccounted_text, unread_lines, unrelated_citations,
+    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation,
+    account_for, check_places, fences, fixed_names, normalise, other_concerns, outside_fences, parse_assumptions,
+    parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text, unread_lines,
+    unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -195,7 +196,7 @@ fn read(answer: &str) -> Read {
     refuse_control(&text)?;
     let mut normalised = Vec::new();
     if text != answer {
-        normalised.push("line ends or a byte-order mark".to_owned());
+        normalised.push(NORMALISED.to_owned());
     }
     // Some models put the whole document into one code fence.
     if parse_requirements(&outside_fences(&text)).is_empty()

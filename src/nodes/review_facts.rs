@@ -12,7 +12,7 @@ use crate::pipeline::{
 use crate::prompt::{Assumption, AssumptionKind, marked_changes, out_of_scope_lines};
 use crate::tla::semantic::{enforced_properties, impure_operators, redefined_operators};
 use crate::tla::{
-    Cfg, CheckOutcome, Module, Reached, TERMINATING, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
+    Cfg, CheckOutcome, Module, Reached, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
 };
 
 /// How the line begins by which a review accepts that the specification itself enforces a property.
@@ -159,7 +159,7 @@ impl<'a> ReviewSubject<'a> {
             let mut seen = BTreeSet::new();
             coverage
                 .iter()
-                .filter(|a| a.taken == 0 && a.action != TERMINATING)
+                .filter(|a| a.taken == 0 && !a.is_translators_end())
                 .map(|a| a.action.clone())
                 .chain(labels)
                 .chain(unlisted)

@@ -9,7 +9,7 @@ use super::workspace::{current, diagnostics_text};
 use crate::pipeline::{
     Acceptance, Attempt, Event, Facts, Feedback, Interface, NodeError, NodeName, Product, RunView, file,
 };
-use crate::tla::{Cfg, Diagnostic, Module, Stage, parsed_by};
+use crate::tla::{Cfg, Diagnostic, Module, Stage, checked_texts, parsed_by};
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -51,13 +51,15 @@ pub(super) async fn perform(
             missing,
         )),
         Some(module) => {
+            let cfg = Cfg { specification: Some("Spec".to_owned()), ..Cfg::default() };
+            let texts = context.modules.parse(&module).map(|module| checked_texts(&module, &cfg)).unwrap_or_default();
             let sha = attempt.keep(&module)?;
             let artifacts = BTreeMap::from([(file::VALIDATED.to_owned(), sha.clone()), (file::MODULE.to_owned(), sha)]);
             Ok(Product {
                 event: Event::Validated(Acceptance::Accepted),
                 artifacts,
                 feedback: Vec::new(),
-                facts: Facts::Nothing,
+                facts: Facts::Validated { texts },
             })
         }
         None if inspection.diagnostics.iter().any(|found| found.stage == Stage::Embedded) => Ok(rejected(

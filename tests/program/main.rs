@@ -22,6 +22,7 @@ mod forge_all;
 mod forged;
 mod installs;
 mod labels;
+mod layouts;
 mod libraries;
 mod mcp;
 mod merge;

@@ -256,7 +256,8 @@ fn find_marker(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
     })
 }
 
-/// The characters of a line with tabs expanded to blanks.
+/// The characters of a line with tabs expanded to blanks. A character that counts two columns, because it is two units in
+/// UTF-16, is followed by a blank: it can only be in a comment.
 fn expand_tabs(line: &str) -> Vec<char> {
     let mut found = Vec::with_capacity(line.len());
     for character in line.chars() {
@@ -264,6 +265,7 @@ fn expand_tabs(line: &str) -> Vec<char> {
             found.resize(found.len() + TAB_WIDTH - found.len() % TAB_WIDTH, ' ');
         } else {
             found.push(character);
+            found.extend(std::iter::repeat_n(' ', character.len_utf16() - 1));
         }
     }
     found
@@ -279,7 +281,7 @@ pub(super) fn line_range(text: &str, number: usize) -> Option<Range<usize>> {
 pub(super) fn offset_of_column(line: &str, column: usize) -> usize {
     let mut end = 0;
     let reaches = |character: char| {
-        end += if character == '\t' { TAB_WIDTH - end % TAB_WIDTH } else { 1 };
+        end += if character == '\t' { TAB_WIDTH - end % TAB_WIDTH } else { character.len_utf16() };
         end >= column
     };
     line.find(reaches).unwrap_or(line.len())
@@ -313,6 +315,7 @@ mod tests {
                 "(* --algorithm A (* x (* y *) *) b\nc \\* d\n\"(*\" *) e *)\nf",
                 "(* --algorithm A                 b\nc \n\"(*\" *)\nf",
             ),
+            ("(* --algorithm A\n(*\u{1f600}*)b*)", "(* --algorithm A\n      b*)"),
             ("(*\t--algorithm A\n\tb\"\\\"\\\\\"*)", "(*      --algorithm A\n        b\"\\\"\\\\\"*)"),
             ("(* --algorithm (* a \\* *) b\n\\* (* *)\n*)", "(* --algorithm            b\n\n*)"),
         ] {

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use tlaforge_tla::expand_tabs;
+
 use super::invisible_characters::refuse_control;
 use super::problem::{Problem, Readable, quote};
 use super::spelling::{Kind, correct_spelling, kinds, open_comment};
@@ -40,13 +42,18 @@ impl Fence {
     }
 }
 
-/// Normalises line ends and removes byte-order marks.
+/// Normalises line ends, removes byte-order marks, and expands tabs as SANY counts them: the columns of a bulleted list
+/// decide its meaning, and everyone who reads the answer has to see the same ones.
 pub fn normalise(text: &str) -> String {
     // A lone carriage return ends a line for TLC, so it does here.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     // An answer that was joined from pieces can have a mark at the start of each.
-    text.trim_start_matches('\u{feff}').replace("\n\u{feff}", "\n")
+    let text = text.trim_start_matches('\u{feff}').replace("\n\u{feff}", "\n");
+    expand_tabs(&text)
 }
+
+/// The note on an answer that [`normalise`] changed.
+pub const NORMALISED: &str = "line ends, tabs or a byte-order mark";
 
 /// Normalises, with a note if anything changed.
 ///
@@ -56,7 +63,7 @@ pub fn normalise(text: &str) -> String {
 pub(super) fn normalise_with_notes(answer: &str) -> Result<(String, Vec<String>), Problem> {
     let text = normalise(answer);
     refuse_control(&text)?;
-    let notes = if text == answer { Vec::new() } else { vec!["line ends or a byte-order mark".to_owned()] };
+    let notes = if text == answer { Vec::new() } else { vec![NORMALISED.to_owned()] };
     Ok((text, notes))
 }
 

@@ -38,7 +38,7 @@ mod unread_lines;
 mod unrelated_citations;
 
 pub use answer::outside_fences;
-pub use answer::{Fence, Sections, extract_module, extract_sections, fences, normalise};
+pub use answer::{Fence, NORMALISED, Sections, extract_module, extract_sections, fences, normalise};
 pub use assumptions::{Assumption, AssumptionKind, parse_assumptions};
 pub use cited_places::{LineRange, check_places, places_in};
 pub use citing_items::CitingKind;

@@ -1,7 +1,9 @@
 //! Splits an answer to a single-call draft into the answers for the nodes. It does not read the parts: each node reads its
 //! own, as if it had asked for it.
 
-use super::answer::{Fence, difference, fences, has_header, is_section, normalise, outside_fences, unwrap_outer_fence};
+use super::answer::{
+    Fence, NORMALISED, difference, fences, has_header, is_section, normalise, outside_fences, unwrap_outer_fence,
+};
 use super::problem::Problem;
 use super::requirements::parse_requirements;
 
@@ -23,7 +25,7 @@ pub fn split_answer(answer: &str) -> AnswerParts {
     let mut text = normalise(answer);
     let mut normalised = Vec::new();
     if text != answer {
-        normalised.push("line ends or a byte-order mark".to_owned());
+        normalised.push(NORMALISED.to_owned());
     }
     if let Some(inner) = unwrap_outer_fence(&text) {
         text = inner;

@@ -303,10 +303,10 @@ pub struct Change {
     pub now: Option<String>,
 }
 
-/// The text of each key when it was first checked, or when a reviewer last accepted a change of it.
+/// The text of each key when tools first accepted it, or when a reviewer last accepted a change of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Whether there was a check before.
+    /// Whether a whole specification was accepted before.
     #[serde(default)]
     started: bool,
     /// Key to normalised text, as in [`checked_texts`].
@@ -315,14 +315,18 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Adds the keys of a check that the baseline does not know; known ones keep the text first checked. A restricting
-    /// key that appears after the first check is not added, so that it remains a change until a reviewer accepts it.
-    pub fn absorb(&mut self, checked: &BTreeMap<String, String>) {
-        for (name, text) in checked {
-            if !self.started || !is_restricting(name) {
-                self.first.entry(name.clone()).or_insert_with(|| text.clone());
-            }
+    /// Adds the keys of a draft without a configuration that the baseline does not know.
+    pub fn add_draft(&mut self, texts: &BTreeMap<String, String>) {
+        for (name, text) in texts.iter().filter(|(name, _)| !self.started || !is_restricting(name)) {
+            self.first.entry(name.clone()).or_insert_with(|| text.clone());
         }
+    }
+
+    /// Adds the keys of a specification that the baseline does not know; known ones keep their first text. A restricting
+    /// key that appears after the first specification is not added, so that it remains a change until a reviewer accepts
+    /// it.
+    pub fn absorb(&mut self, checked: &BTreeMap<String, String>) {
+        self.add_draft(checked);
         self.started = true;
     }
 

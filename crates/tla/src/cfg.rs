@@ -7,7 +7,7 @@ use std::fmt;
 use super::cfg_keyword::{is_keyword, keyword_hint};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
-use super::requirement_comment::add_covered_by_builtin;
+use super::requirement_comment::{add_new, read_builtin_cover};
 
 /// A parsed configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +48,9 @@ impl Cfg {
         let mut cfg = Self::default();
         for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
             cfg.witnesses.extend(witnesses(comment.text(text)));
-            add_covered_by_builtin(comment.text(text), &mut cfg.covers);
+            if let Ok(Some((name, ids))) = read_builtin_cover(comment.text(text)) {
+                add_new(cfg.covers.entry(name.to_owned()).or_default(), ids);
+            }
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
         let mut parser = Parser { text, lines: Lines::new(text), tokens, next: 0 };
@@ -56,6 +58,22 @@ impl Cfg {
             parser.section(token, &mut cfg)?;
         }
         Ok(cfg)
+    }
+
+    /// The comments of a configuration that seem to say what something covers and have no effect, with their byte
+    /// offsets.
+    pub(super) fn unclear_covers(text: &str) -> Vec<(usize, String)> {
+        let all = lex(text, 0..text.len()).into_iter().filter(Token::is_comment);
+        let unclear = all.filter(|comment| read_builtin_cover(comment.text(text)).is_err());
+        let message = |comment: Token| {
+            let shown = comment.text(text);
+            let message = format!(
+                "`{shown}`: a configuration says what `Deadlock` or `Assertion` covers, as in `\\* Deadlock covers R4`; for \
+                 any other property, write `\\* covers R4` directly above its definition"
+            );
+            (comment.start, message)
+        };
+        unclear.map(message).collect()
     }
 
     /// Every name that the module must define, with the keyword that lists it.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::cfg::Cfg;
 use super::definition::Definition;
+use super::lexer::Token;
 use super::module::Module;
-use super::requirement_comment::add_covered;
+use super::requirement_comment::{CoverLine, add_new, read_cover_line};
 
 /// The requirements that each definition covers, in the order written, each once. Definitions that cover nothing are
 /// left out. A text without a module header is read as a list of definitions.
@@ -38,9 +39,54 @@ impl Definition {
     pub fn covers(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         for line in self.comment.lines() {
-            let line = line.trim().trim_start_matches(['\\', '*', '(']).trim_end_matches([')', '*']).trim();
-            add_covered(line, &mut found);
+            if let CoverLine::Covers(ids) = read_cover_line(without_marks(line)) {
+                add_new(&mut found, ids);
+            }
         }
         found
     }
+}
+
+/// A line of a comment without the marks of the comment.
+fn without_marks(line: &str) -> &str {
+    line.trim().trim_start_matches(['\\', '*', '(']).trim_end_matches([')', '*']).trim()
+}
+
+/// The comments of a section that seem to say what a property covers and have no effect: those whose meaning is not
+/// certain, and those that are not above a definition which the configuration lists as a property. With the byte offset
+/// of each line.
+pub(super) fn comments_without_effect(module: &Module, tokens: &[Token], cfg: &Cfg) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for token in tokens.iter().filter(|token| token.is_comment()) {
+        let comment = token.text(&module.source);
+        let mut offset = token.start;
+        for line in comment.split_inclusive('\n') {
+            let why = match read_cover_line(without_marks(line)) {
+                CoverLine::Nothing => None,
+                CoverLine::Unclear => Some(
+                    "it is not certain what this comment covers: write `\\* covers R1, R3` and nothing else, directly above \
+                     the property, or say the rest in other words"
+                        .to_owned(),
+                ),
+                CoverLine::Covers(_) => why_without_effect(module, offset, cfg),
+            };
+            found.extend(why.map(|why| (offset, format!("`{}`: {why}", line.trim()))));
+            offset += line.len();
+        }
+    }
+    found
+}
+
+/// Why a comment that names requirements covers none of them.
+fn why_without_effect(module: &Module, offset: usize, cfg: &Cfg) -> Option<String> {
+    let is_above = |definition: &&Definition| (definition.range.start..definition.code.start).contains(&offset);
+    let Some(definition) = module.definitions.iter().find(is_above) else {
+        return Some("it is not directly above a definition: put it above the property that covers this".to_owned());
+    };
+    let name = &definition.name;
+    // Without a configuration nothing is known.
+    let is_known = !cfg.invariants.is_empty() || !cfg.properties.is_empty();
+    (is_known && !cfg.invariants.contains(name) && !cfg.properties.contains(name)).then(|| {
+        format!("it is above {name}, which the configuration does not list as INVARIANT or PROPERTY: put it above the property that covers this, or list {name}")
+    })
 }

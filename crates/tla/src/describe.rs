@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::branch_coverage::Branch;
 use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
-    Bounds, CheckOutcome, Checker, FurtherVerdict, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
+    Bounds, CheckOutcome, Checker, FurtherVerdict, Reached, Statistics, Verdict, Violation, ViolationKind,
 };
 use super::outcome_status::status_sentence;
 use super::probe::FairnessProbe;
@@ -177,7 +177,7 @@ pub fn witness_lines(outcome: &CheckOutcome) -> Vec<String> {
 /// Actions that were never taken; empty if the checker stopped before it had explored all states.
 pub fn never_taken_actions(outcome: &CheckOutcome) -> Vec<&str> {
     let all = outcome.coverage.as_ref().filter(|_| !stopped_early(outcome)).into_iter().flatten();
-    all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
+    all.filter(|a| a.taken == 0 && !a.is_translators_end()).map(|a| a.action.as_str()).collect()
 }
 
 /// Branches that were never taken, one line each.
@@ -339,7 +339,7 @@ pub fn outcome_text_parts(outcome: &CheckOutcome, width: usize) -> (String, Stri
         let _ = writeln!(text, "\n## Actions, and how often each was taken{until}\n");
         for action in coverage {
             let never = match action.taken {
-                0 if action.action == TERMINATING => "  (the translator's own step for the end of the algorithm)",
+                0 if action.is_translators_end() => "  (the translator's own step for the end of the algorithm)",
                 0 if !stopped => "  NEVER TAKEN",
                 _ => "",
             };

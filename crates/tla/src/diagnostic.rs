@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cfg_keyword::is_keyword;
-use super::lexer::Lexer;
+use super::layout::{column_of, offset_of_column};
+use super::lexer::{Lexer, Lines};
 
 /// The stage that reports a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,13 @@ pub enum Stage {
     Embedded,
 }
 
+impl Stage {
+    /// Whether its columns are those of SANY, the translators and TLC. The others count characters.
+    fn has_columns_of_sany(self) -> bool {
+        matches!(self, Self::Translate | Self::Parse | Self::Check)
+    }
+}
+
 /// An error or warning. Lines and columns count from 1; both are 0 if the position is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnostic {
@@ -42,10 +50,14 @@ pub struct Diagnostic {
     pub message: String,
 }
 
-/// The distance of tab stops in the columns of SANY and of the translators.
-const TAB_WIDTH: usize = 8;
-
 impl Diagnostic {
+    /// A diagnostic at a byte offset of the text that it is about.
+    pub fn at(stage: Stage, text: &str, offset: usize, message: String) -> Self {
+        let (line, column) = Lines::new(text).position(text, offset);
+        let column = if stage.has_columns_of_sany() { column_of(text, offset) + 1 } else { column };
+        Self { stage, line, column, message }
+    }
+
     /// Stage and message, for output that shows the line as well.
     pub fn without_position(&self) -> String {
         format!("{}: {}", self.stage, self.message)
@@ -78,13 +90,12 @@ impl Diagnostic {
             let start = line.start + content.len() - content.trim_start().len();
             return Some(start..start + content.trim().len());
         }
-        let expands_tabs = matches!(self.stage, Stage::Translate | Stage::Parse | Stage::Check);
-        let mut end = 0;
-        let reaches = |c: char| {
-            end += if c == '\t' && expands_tabs { TAB_WIDTH - end % TAB_WIDTH } else { 1 };
-            end >= self.column
-        };
-        let start = content.find(reaches).map_or(line.end, |offset| line.start + offset);
+        let start = line.start
+            + if self.stage.has_columns_of_sany() {
+                offset_of_column(content, self.column - 1)
+            } else {
+                content.char_indices().nth(self.column - 1).map_or(content.len(), |(offset, _)| offset)
+            };
         let one = text[start..line.end].chars().next().map_or(0, char::len_utf8);
         let token = Lexer::new(text, start..line.end).next_token();
         let token = token.filter(|token| token.start == start && !token.is_comment());
@@ -142,6 +153,17 @@ mod tests {
     fn marked(text: &str, stage: Stage, (line, column): (usize, usize), message: &str) -> Option<String> {
         let diagnostic = Diagnostic { stage, line, column, message: message.to_owned() };
         diagnostic.span(text).map(|span| text[span].to_owned())
+    }
+
+    #[test]
+    fn a_diagnostic_points_to_its_token_whichever_columns_its_stage_counts() {
+        let text = "a\n\t(*\u{1f600} e\u{301}*)\t/\\ x\r\n  \u{1f600}\t\\/ y\n";
+        for token in ["/\\", "x", "\\/", "y"] {
+            for stage in [Stage::Parse, Stage::Check, Stage::Translate, Stage::Analysis, Stage::Embedded, Stage::Lint] {
+                let diagnostic = Diagnostic::at(stage, text, text.find(token).unwrap(), String::new());
+                assert_eq!(&text[diagnostic.span(text).unwrap()], token, "{diagnostic:?}");
+            }
+        }
     }
 
     #[test]

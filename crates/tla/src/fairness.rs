@@ -10,7 +10,6 @@ use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
 use super::module::Module;
 use super::next_relation::NextRelation;
-use super::outcome::TERMINATING;
 use super::references::references;
 use super::syntax::{Field, Id, NodeKind, Tree};
 
@@ -232,7 +231,8 @@ impl<'a> Derivation<'a> {
         if self.open.len() > 1 && items.iter().all(|item| called(item).is_some_and(|name| self.is_label(name))) {
             return None;
         }
-        let items: Vec<Id> = items.iter().copied().filter(|item| called(item) != Some(TERMINATING)).collect();
+        let is_end = |item: &Id| called(item).is_some_and(|name| self.module.is_translators_end(name));
+        let items: Vec<Id> = items.iter().copied().filter(|item| !is_end(item)).collect();
         let parts: Vec<String> = items.into_iter().map(|item| self.fairness_of_action(tree, item)).collect();
         (!parts.is_empty()).then(|| parts.join(" /\\ "))
     }

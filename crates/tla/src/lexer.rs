@@ -80,7 +80,7 @@ pub(crate) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(source: &'a str, range: Range<usize>) -> Self {
-        let line_start = source[..range.start].rfind('\n').map_or(0, |n| n + 1);
+        let line_start = source[..range.start].rfind(['\n', '\r']).map_or(0, |n| n + 1);
         let first = source[line_start..range.start].trim().is_empty();
         Self { source, offset: range.start, end: range.end, line_start, first }
     }
@@ -89,7 +89,8 @@ impl<'a> Lexer<'a> {
         let bytes = self.source.as_bytes();
         loop {
             let byte = *bytes.get(self.offset).filter(|_| self.offset < self.end)?;
-            if byte == b'\n' {
+            // A lone carriage return ends a line, too, as in SANY.
+            if matches!(byte, b'\n' | b'\r') {
                 self.offset += 1;
                 self.line_start = self.offset;
                 self.first = true;
@@ -105,7 +106,7 @@ impl<'a> Lexer<'a> {
         let (kind, length) = self.measure();
         self.offset = (start + length).min(self.end);
         if kind == Kind::BlockComment
-            && let Some(newline) = self.source[start..self.offset].rfind('\n')
+            && let Some(newline) = self.source[start..self.offset].rfind(['\n', '\r'])
         {
             self.line_start = start + newline + 1;
         }
@@ -121,10 +122,7 @@ impl<'a> Lexer<'a> {
             b'=' if run(b'=') >= 4 => (Kind::Equals, run(b'=')),
             b'"' => (Kind::Text, string_length(bytes)),
             b'(' if bytes.get(1) == Some(&b'*') => (Kind::BlockComment, block_length(bytes)),
-            b'\\' if bytes.get(1) == Some(&b'*') => {
-                // A lone carriage return ends it too, as in SANY.
-                (Kind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len()))
-            }
+            b'\\' if bytes.get(1) == Some(&b'*') => (Kind::LineComment, rest.find(['\n', '\r']).unwrap_or(rest.len())),
             byte if byte.is_ascii_alphanumeric() || byte == b'_' => {
                 let length = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 let number = bytes[..length].iter().all(u8::is_ascii_digit);
@@ -144,8 +142,8 @@ fn string_length(bytes: &[u8]) -> usize {
     while let Some(byte) = bytes.get(offset) {
         match byte {
             b'"' => return offset + 1,
-            b'\n' => return offset,
-            b'\\' if bytes.get(offset + 1).is_some_and(|next| *next != b'\n') => offset += 2,
+            b'\n' | b'\r' => return offset,
+            b'\\' if bytes.get(offset + 1).is_some_and(|next| !matches!(next, b'\n' | b'\r')) => offset += 2,
             _ => offset += 1,
         }
     }
@@ -181,8 +179,14 @@ pub struct Lines {
 
 impl Lines {
     pub fn new(source: &str) -> Self {
-        let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset + 1);
-        Self { starts: std::iter::once(0).chain(newlines).collect() }
+        let bytes = source.as_bytes();
+        let ends_line = |offset: &usize| match bytes[*offset] {
+            b'\n' => true,
+            b'\r' => bytes.get(offset + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        let starts = (0..bytes.len()).filter(ends_line).map(|offset| offset + 1);
+        Self { starts: std::iter::once(0).chain(starts).collect() }
     }
 
     /// The line of a byte offset, from 1.

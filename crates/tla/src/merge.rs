@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::cfg::Cfg;
+use super::covers::comments_without_effect;
 use super::definition::Definition;
 use super::diagnostic::{Diagnostic, Stage};
-use super::lexer::Lines;
+use super::layout::column_of;
+use super::lexer::lex;
 use super::module::{Module, ModuleError, quote, with_extended};
 use super::semantic::exported_names;
 use super::units::find_modules;
@@ -59,13 +61,24 @@ pub(crate) const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Ter
 pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnostic>> {
     let module = Module::parse(text).map_err(|error: ModuleError| vec![problem_without_position(error.to_string())])?;
     let mut problems = Vec::new();
-    let mut given: Vec<Given> = Vec::new();
+    let (mut given, mut without_effect): (Vec<Given>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
+    let cfg = Cfg::parse(sections.cfg);
     for (section, text) in
         [("invariants", sections.invariants), ("properties", sections.properties), ("witnesses", sections.witnesses)]
     {
-        read_section(section, text, &mut given, &mut problems);
+        without_effect.extend(read_section(section, text, cfg.as_ref().ok(), &mut given, &mut problems));
     }
-    let cfg = Cfg::parse(sections.cfg).map_err(|problem| problems.push(problem)).unwrap_or_default();
+    let cfg = cfg.map_err(|problem| problems.push(problem)).unwrap_or_default();
+    let unclear = Cfg::unclear_covers(sections.cfg).into_iter();
+    problems.extend(unclear.map(|(offset, message)| problem_in("cfg", sections.cfg, offset, &message)));
+    // A name in the configuration that nothing defines is reported later, and is perhaps a slip for the covering one.
+    let is_defined = |name: &String| {
+        let inside = module.algorithm.as_ref().is_some_and(|algorithm| algorithm.definition(name).is_some());
+        inside || module.definition(name).is_some() || given.iter().any(|given| given.name == *name)
+    };
+    if cfg.invariants.iter().chain(&cfg.properties).all(is_defined) {
+        problems.extend(without_effect);
+    }
     check_names(&module, &given, &mut problems);
     let Some(terminator) = module.terminator.clone() else {
         problems.push(module.diagnostic(
@@ -95,22 +108,31 @@ fn problem_without_position(message: String) -> Diagnostic {
     Diagnostic { stage: Stage::Merge, line: 0, column: 0, message }
 }
 
-/// Parses one section inside a scratch module. Positions of problems are those in the section.
-fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mut Vec<Diagnostic>) {
+fn problem_in(section: &str, text: &str, offset: usize, message: &str) -> Diagnostic {
+    Diagnostic::at(Stage::Merge, text, offset.min(text.len()), format!("section {section}: {message}"))
+}
+
+/// Parses one section inside a scratch module. Positions of problems are those in the section. Returns the comments on
+/// covered requirements that have no effect.
+fn read_section(
+    section: &str,
+    text: &str,
+    cfg: Option<&Cfg>,
+    given: &mut Vec<Given>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     const HEADER: &str = "---- MODULE Scratch ----\n";
-    let problem_at = |offset: usize, message: String| {
-        let (line, column) = Lines::new(text).position(text, offset.saturating_sub(HEADER.len()).min(text.len()));
-        Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
-    };
+    let problem_at =
+        |offset: usize, message: String| problem_in(section, text, offset.saturating_sub(HEADER.len()), &message);
     if let Some(found) = find_modules(text).first() {
         problems.push(problem_at(
             HEADER.len() + found.range.start,
             format!("a whole module ({}) where definitions alone are wanted", found.name),
         ));
-        return;
+        return Vec::new();
     }
     let scratch = format!("{HEADER}{text}\n====");
-    let Ok(module) = Module::parse(&scratch) else { return };
+    let Ok(module) = Module::parse(&scratch) else { return Vec::new() };
     let ends_early = module.terminator.as_ref().is_none_or(|terminator| terminator.end != scratch.len());
     if ends_early {
         let offset = module.terminator.as_ref().map_or(scratch.len(), |terminator| terminator.start);
@@ -119,7 +141,7 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
             None => "a comment is not closed",
         };
         problems.push(problem_at(offset, message.to_owned()));
-        return;
+        return Vec::new();
     }
     let mut wrong: Vec<Range<usize>> = module.stray.clone();
     wrong.extend(module.other_units.iter().cloned());
@@ -140,6 +162,9 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
         problems
             .push(problem_at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
     }
+    let tokens = lex(&scratch, 0..scratch.len());
+    let without_effect = cfg.map(|cfg| comments_without_effect(&module, &tokens, cfg)).unwrap_or_default();
+    let without_effect = without_effect.into_iter().map(|(offset, message)| problem_at(offset, message)).collect();
     for definition in module.definitions {
         if given.iter().any(|known| known.name == definition.name) {
             problems
@@ -153,11 +178,11 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
             whole.push('\n');
         }
         // The columns of a bulleted list have meaning, so the first line keeps its indent.
-        let line = scratch[..definition.range.start].rfind('\n').map_or(0, |offset| offset + 1);
-        whole.extend(scratch[line..definition.range.start].chars().map(|c| if c.is_whitespace() { c } else { ' ' }));
+        whole.push_str(&" ".repeat(column_of(&scratch, definition.range.start)));
         whole.push_str(&definition.text);
         given.push(Given { name: definition.name, text: whole, references: definition.references.names });
     }
+    without_effect
 }
 
 fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>) {
@@ -399,8 +424,7 @@ fn missing_modules(module: &Module, given: &[Given]) -> Vec<&'static str> {
 }
 
 fn insert_at(source: &str, place: usize, indices: &[usize], given: &[Given], out: &mut String) {
-    let line = source[..place].rfind('\n').map_or(0, |offset| offset + 1);
-    let indent: String = source[line..place].chars().take_while(|c| c.is_whitespace()).collect();
+    let indent = " ".repeat(column_of(source, place));
     for (nth, index) in indices.iter().enumerate() {
         if nth > 0 {
             out.push('\n');

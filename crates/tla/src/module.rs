@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::algorithm::{Algorithm, find_algorithm};
 use super::definition::{Context, Declaration, Definition, declarations, flat_references};
 use super::diagnostic::{Diagnostic, Stage};
+use super::layout::column_of;
 use super::lexer::{Kind, Lines, Token, normalise};
 use super::place::Place;
 use super::references::{References, references};
@@ -170,7 +171,10 @@ impl Module {
             module.first_definitions.entry(name).or_insert(place);
         }
         errors.sort_by_key(|(range, _)| range.start);
-        module.syntax_errors = errors.iter().map(|(range, message)| located(text, &lines, range, message)).collect();
+        module.syntax_errors = errors
+            .iter()
+            .map(|(range, message)| Diagnostic::at(Stage::Lint, text, range.start, message.clone()))
+            .collect();
         Ok(module)
     }
 
@@ -376,19 +380,16 @@ impl Module {
             && !self.closure_of([&referenced]).iter().any(|name| self.mentions_variable(name))
     }
 
-    /// Line and column of a byte offset; the column counts characters.
+    /// Line and column of a byte offset, as SANY and TLC count them.
     pub fn place(&self, offset: usize) -> Place {
-        let (line, column) = Lines::new(&self.source).position(&self.source, offset);
-        Place { line, column }
+        Place { line: Lines::new(&self.source).line(offset), column: column_of(&self.source, offset) + 1 }
     }
 
     /// The text of a node, indented to the column where it begins: the columns of a bulleted list have meaning, so its
     /// lines must keep their positions relative to each other when the text is copied.
     pub fn text_in_column(&self, tree: &Tree, id: Id) -> String {
         let start = tree.node(id).start;
-        let line = self.source[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let column = self.source[line..start].chars().count();
-        format!("{}{}", " ".repeat(column), tree.text(id, &self.source))
+        format!("{}{}", " ".repeat(column_of(&self.source, start)), tree.text(id, &self.source))
     }
 
     /// Whether the byte offset is inside the translation.
@@ -397,14 +398,8 @@ impl Module {
     }
 
     pub fn diagnostic(&self, stage: Stage, offset: usize, message: String) -> Diagnostic {
-        let (line, column) = Lines::new(&self.source).position(&self.source, offset);
-        Diagnostic { stage, line, column, message }
+        Diagnostic::at(stage, &self.source, offset, message)
     }
-}
-
-fn located(text: &str, lines: &Lines, range: &Range<usize>, message: &str) -> Diagnostic {
-    let (line, column) = lines.position(text, range.start);
-    Diagnostic { stage: Stage::Lint, line, column, message: message.to_owned() }
 }
 
 /// The first line of a text in quotation marks, at most 60 characters of it.

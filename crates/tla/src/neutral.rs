@@ -6,8 +6,8 @@
 //! TLA+, PlusCal, their translator and the standard modules name keep their names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
+use super::layout::{Word, column_of, write_words};
 use super::lexer::{Kind, Lines, Token, lex};
 use super::module::Module;
 use super::semantic::{exported_names, is_reserved};
@@ -198,48 +198,27 @@ impl Names {
     }
 }
 
-/// Writes tokens under their neutral names. Lines stay lines. Bulleted lists depend on columns, so no bullet is further
-/// to the left than it was, and what was aligned with it is so again.
+/// Writes tokens under their neutral names. Lines stay lines, and bulleted lists mean what they meant.
 fn write(source: &str, tokens: &[Token], names: &mut Names) -> String {
     let lines = Lines::new(source);
-    let mut text = String::new();
-    // Columns of beginnings of lines and of bullets, before and now, of those that what follows can align with.
-    let mut anchors: Vec<(usize, usize)> = vec![(0, 0)];
-    let (mut previous, mut column, mut shift) = (None::<Token>, 0, 0);
+    let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
+    let (mut previous, mut line) = (None::<Token>, 0);
     for token in tokens {
-        let (line, was) = lines.position(source, token.start);
-        let was = was - 1;
-        let lines_between = previous.map_or(0, |previous| line - lines.position(source, previous.end - 1).0);
-        if lines_between > 0 {
-            text.push_str(if lines_between > 1 { "\n\n" } else { "\n" });
-            anchors.retain(|(before, _)| *before <= was);
-            let (before, now) = anchors.last().copied().unwrap_or_default();
-            shift = now - before;
-            column = pad(&mut text, 0, was + shift);
-            anchors.push((was, column));
-        } else if previous.is_some_and(|previous| previous.end < token.start) {
-            column = pad(&mut text, column, column + 1);
-        }
-        if lines_between == 0 && matches!(token.text(source), "/\\" | "\\/" | "\u{2227}" | "\u{2228}") {
-            column = pad(&mut text, column, was + shift);
-            shift = shift.max(column - was);
-            anchors.retain(|(before, _)| *before < was);
-            anchors.push((was, column));
-        }
+        // Of the lines that comments leave empty, one is kept.
+        let between = previous.map_or(0, |previous| lines.line(token.start) - lines.line(previous.end - 1));
+        line += between.min(2);
         let before = previous.map_or("", |previous| previous.text(source));
-        let shown = names.token(token, source, before);
-        let _ = write!(text, "{shown}");
-        column += shown.chars().count();
+        words.push(Word {
+            line,
+            column: column_of(source, token.start),
+            is_apart: previous.is_some_and(|previous| previous.end < token.start),
+            is_bullet: matches!(token.text(source), "/\\" | "\\/" | "\u{2227}" | "\u{2228}"),
+            text: names.token(token, source, before),
+            ..Word::default()
+        });
         previous = Some(*token);
     }
-    text.push('\n');
-    text
-}
-
-/// Writes blanks up to a column, and returns the column that follows.
-fn pad(text: &mut String, column: usize, to: usize) -> usize {
-    text.extend(std::iter::repeat_n(' ', to.saturating_sub(column)));
-    column.max(to)
+    write_words(&words, |text| text.chars().map(char::len_utf16).sum()) + "\n"
 }
 
 #[cfg(test)]
@@ -267,7 +246,7 @@ mod tests {
              variables v1 = [x1 |-> \"s1\"], v2 = <<>>;\n  \
              process (a2 = \"a2\") { a3: await Len(v2) < c1; v1.x1 := \"x1\"; }\n} *)\n\n\
              P2 == \\A x2 \\in 1..Len(v2) : pc[\"a2\"] = \"a3\" => v1[\"x1\"] # \"s1\"\n\
-             P1 == [][v2' # v2]_v2\na4 == <><<a2>>_v2       /\\ WF_v2(P2)\n====\n"
+             P1 == [][v2' # v2]_v2\na4 == <><<a2>>_v2 /\\ WF_v2(P2)\n====\n"
         );
         assert_eq!(neutral.neutral("balance"), Some("v1"));
         assert_eq!(neutral.neutral("Len"), None);
@@ -286,7 +265,12 @@ mod tests {
                 "x == y + /\\ \\/ z\n            \\/ u\n         /\\ w",
                 "a1 == x1 + /\\ \\/ x2\n              \\/ x3\n           /\\ x4",
             ),
-            ("Longer == /\\ y\n    => z", "a1 ==     /\\ x1\n    => x2"),
+            ("Longer == /\\ y\n    => z", "a1 == /\\ x1\n    => x2"),
+            // A tab reaches to column 8, and a character beyond U+FFFF counts two columns.
+            (
+                "x == \\/ y\n     \\/ z\n\t/\\ u\n     (*\u{1f600}*)/\\ w",
+                "a1 == \\/ x1\n      \\/ x2\n         /\\ x3\n            /\\ x4",
+            ),
         ] {
             let text = format!("---- MODULE M ----\n{definition}\n====\n");
             assert_eq!(neutral(&text, &[]).text, format!("---- MODULE M ----\n{wanted}\n====\n"));

@@ -220,9 +220,17 @@ pub struct ActionCoverage {
     /// `taken` is a lower bound: the checker reports only that the action was taken, not how often.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lower_bound: bool,
+    /// It is named like the translator's step for the end of the algorithm, and the translator has not made it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own_terminating: bool,
 }
 
 impl ActionCoverage {
+    /// Whether it is the translator's step for the end of the algorithm, which need not be taken.
+    pub fn is_translators_end(&self) -> bool {
+        self.action == TERMINATING && !self.is_own_terminating
+    }
+
     /// The name of the definition, without the position of an unnamed part.
     pub fn name(&self) -> &str {
         self.action.split_once(" (").map_or(&self.action, |(name, _)| name)

@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
             NodeKind::ForeignCall | NodeKind::Subexpression | NodeKind::Label => {}
             NodeKind::LetIn if self.may_contain_listed_action(tree, id) => {}
             _ if is_quantified => {
-                let place = (!is_whole).then(|| self.place(tree, id).0);
+                let place = (!is_whole).then(|| self.place(tree, id));
                 if !self.found.iter().any(|(name, at)| name == owner && *at == place) {
                     self.found.push((owner.to_owned(), place));
                 }
@@ -105,9 +105,8 @@ impl<'a> Walk<'a> {
     }
 
     fn is_listed(&self, owner: &str, tree: &Tree, id: Id) -> bool {
-        let (place, is_exact) = self.place(tree, id);
-        let is_here = |at: &Place| at.line == place.line && (!is_exact || at.column == place.column);
-        self.coverage.iter().any(|a| a.name() == owner && a.place.as_ref().is_some_and(is_here))
+        let place = self.place(tree, id);
+        self.coverage.iter().any(|a| a.name() == owner && a.place == Some(place))
     }
 
     /// TLC enters LET and lists the definitions inside it by their names.
@@ -117,18 +116,13 @@ impl<'a> Walk<'a> {
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         self.coverage.iter().any(|a| below.contains(a.name()) || words.any(|word| word == a.name()))
             || self.coverage.iter().filter_map(|a| a.place).any(|at| {
-                let first = self.place(tree, id).0.line;
+                let first = self.place(tree, id).line;
                 (first..first + text.lines().count()).contains(&at.line)
             })
     }
 
-    /// Where the node begins, and whether TLC counts its column in the same way: not after a tabulator or a character
-    /// outside ASCII.
-    fn place(&self, tree: &Tree, id: Id) -> (Place, bool) {
-        let start = tree.node(id).start;
-        let before = &self.module.source[..start];
-        let line = &before[before.rfind('\n').map_or(0, |newline| newline + 1)..];
-        (self.module.place(start), line.bytes().all(|b| b.is_ascii() && b != b'\t'))
+    fn place(&self, tree: &Tree, id: Id) -> Place {
+        self.module.place(tree.node(id).start)
     }
 }
 
@@ -138,7 +132,14 @@ mod tests {
 
     fn listed(action: &str, place: Option<(usize, usize)>) -> ActionCoverage {
         let place = place.map(|(line, column)| Place { line, column });
-        ActionCoverage { action: action.to_owned(), taken: 1, distinct: 1, place, is_lower_bound: false }
+        ActionCoverage {
+            action: action.to_owned(),
+            taken: 1,
+            distinct: 1,
+            place,
+            is_lower_bound: false,
+            is_own_terminating: false,
+        }
     }
 
     fn unlisted(next: &str, coverage: &[ActionCoverage]) -> Vec<String> {

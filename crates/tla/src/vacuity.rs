@@ -10,7 +10,7 @@ use super::definition::{Definition, DefinitionKind};
 use super::disjuncts::Disjuncts;
 use super::module::Module;
 use super::next_relation::NextRelation;
-use super::outcome::{DEADLOCK, TERMINATING};
+use super::outcome::DEADLOCK;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 
 /// The subject of a question.
@@ -48,7 +48,7 @@ pub fn deadlock_questions(module: &Module, cfg: &Cfg) -> Result<Vec<Question>, S
     let prefix = free_prefix(module);
     let NextRelation { next, .. } = NextRelation::find(module, cfg)?;
     let steps = |parts: Disjuncts| -> Vec<(String, String)> {
-        let parts = parts.actions.into_iter().filter(|action| action.name != TERMINATING);
+        let parts = parts.actions.into_iter().filter(|action| !module.is_translators_end(&action.name));
         parts.map(|action| (action.label, action.formula)).collect()
     };
     let parts = Disjuncts::split(module, cfg, &prefix)?;

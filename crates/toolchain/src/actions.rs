@@ -67,6 +67,7 @@ impl Actions {
             distinct: 0,
             place: action.place,
             is_lower_bound: taken.contains(&index),
+            is_own_terminating: false,
         });
         merge_by_label(coverage_entries)
     }

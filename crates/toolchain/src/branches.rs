@@ -8,7 +8,7 @@ use std::ops::Range;
 use tlaforge_pluscal::Origins;
 use tlaforge_tla::{
     ActionBranch, Branch, BranchCoverage, BranchKind, BranchRole, Disjunct, Disjuncts, Lines, Module, Place, Reached,
-    StatementBranch, WitnessOutcome, branch_name, lex,
+    StatementBranch, WitnessOutcome, branch_name, column_of, lex, offset_of_column,
 };
 
 use super::CheckRequest;
@@ -342,23 +342,17 @@ impl<'a> Source<'a> {
     fn origins_of(&self, range: &Range<usize>) -> Vec<usize> {
         let (Some(origins), source) = (&self.origins, &self.module.source) else { return Vec::new() };
         let places = lex(source, range.clone()).into_iter().filter_map(|token| {
-            let (line, column) = self.lines.position(source, token.start);
-            origins.find(line, column).filter(|place| place.exact)
+            let line = self.lines.line(token.start);
+            origins.find(line, column_of(source, token.start) + 1).filter(|place| place.exact)
         });
         places.filter_map(|place| byte_at(source, Place { line: place.line, column: place.column })).collect()
     }
 }
 
-/// The byte at a position, whose column counts a tab up to the next multiple of 8.
+/// The byte at a position, as SANY and the translators count columns.
 fn byte_at(source: &str, place: Place) -> Option<usize> {
     let line = source.split_inclusive('\n').nth(place.line.checked_sub(1)?)?;
     let start = line.as_ptr() as usize - source.as_ptr() as usize;
-    let mut column = 1;
-    for (at, character) in line.char_indices() {
-        if column >= place.column {
-            return Some(start + at);
-        }
-        column = if character == '\t' { (column - 1) / 8 * 8 + 9 } else { column + 1 };
-    }
-    None
+    let offset = offset_of_column(line, place.column.checked_sub(1)?);
+    (offset < line.len()).then_some(start + offset)
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use tlaforge_tla::semantic::find_symmetry_fault;
 use tlaforge_tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, FurtherVerdict, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
+    Bounds, Cfg, CheckOutcome, Diagnostic, FurtherVerdict, Module, TERMINATING, Trace, Verdict, Violation,
+    ViolationKind, WitnessOutcome,
 };
 
 use super::bounds::{check_bounds, configured_bounds};
@@ -121,6 +122,7 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
     }
+    mark_own_terminating(&request.spec.text, &mut outcome);
     let any_property_holds = match &outcome.verdict {
         Verdict::Holds => outcome.is_complete(),
         _ => outcome.further.iter().any(|further| further.verdict == FurtherVerdict::Holds),
@@ -129,6 +131,13 @@ pub(crate) async fn check(
         check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
     Ok(CheckReport { outcome, output: readable_output(&session.output), second_outcome: None })
+}
+
+/// Marks an action that only has the name of the translator's step for the end of the algorithm: it has to be taken.
+fn mark_own_terminating(text: &str, outcome: &mut CheckOutcome) {
+    for action in outcome.coverage.iter_mut().flatten().filter(|action| action.action == TERMINATING) {
+        action.is_own_terminating = !Module::parse(text).is_ok_and(|module| module.is_translators_end(TERMINATING));
+    }
 }
 
 /// Decides only the verdict, in as few runs as possible, with one thread each.

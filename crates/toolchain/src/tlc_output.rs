@@ -175,7 +175,14 @@ fn coverage_entries(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
     };
     let entry = |action: &Action| {
         let (name, place) = name_and_place(action);
-        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place, is_lower_bound: false }
+        ActionCoverage {
+            action: name,
+            taken: action.taken,
+            distinct: action.distinct,
+            place,
+            is_lower_bound: false,
+            is_own_terminating: false,
+        }
     };
     actions.iter().map(entry).collect()
 }

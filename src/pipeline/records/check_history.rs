@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::artifacts::file;
 use super::check::CheckRecord;
+use super::product::Facts;
 use super::specification::Specification;
 use crate::pipeline::machine::Review;
 use crate::tla::{Baseline, Change, CheckOutcome, covers_key};
@@ -20,8 +21,10 @@ pub struct CheckHistory {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 struct ComparedTexts {
-    /// What was first checked under each name.
+    /// The first text under each name that tools accepted, checked or not.
     baseline: Baseline,
+    /// The texts that were merged or checked last.
+    latest: Option<BTreeMap<String, String>>,
     first_violated: BTreeMap<String, FirstViolated>,
 }
 
@@ -58,8 +61,24 @@ impl CheckHistory {
         self.by_revision.insert(revision, check);
     }
 
+    /// Learns the texts of what a node made. What is trimmed before the first check ends is weakened, too, so the
+    /// baseline does not wait for it.
+    pub(super) fn absorb(&mut self, facts: &Facts, specification: &Specification) {
+        match facts {
+            Facts::Informal { .. } => self.texts.baseline.add_draft(&specification.with_requirements(&BTreeMap::new())),
+            Facts::Validated { texts } => self.texts.baseline.add_draft(texts),
+            Facts::Merged { texts, .. } if !texts.is_empty() => self.add_texts(texts, specification),
+            _ => {}
+        }
+    }
+
+    fn add_texts(&mut self, texts: &BTreeMap<String, String>, specification: &Specification) {
+        self.texts.baseline.absorb(&specification.with_requirements(texts));
+        self.texts.latest = Some(texts.clone());
+    }
+
     pub(super) fn add(&mut self, revision: u32, check: &CheckRecord, specification: &Specification) {
-        self.texts.baseline.absorb(&specification.with_requirements(&check.checked));
+        self.add_texts(&check.checked, specification);
         self.set(revision, check.clone());
         for name in check.outcome.violated_names() {
             if let Some(now) = self.as_violated(revision, name, specification) {
@@ -87,11 +106,11 @@ impl CheckHistory {
         self.texts_at_close.insert(revision, self.texts.clone());
     }
 
-    /// The changes since the baseline: in the last check, and in the current requirements.
-    pub(super) fn changes(&self, revision: u32, specification: &Specification) -> Vec<Change> {
-        let check = self.last(revision);
-        let changes = check.map(|c| self.texts.baseline.changes(&specification.with_requirements(&c.checked)));
-        changes.unwrap_or_default()
+    /// The changes since the baseline: in the texts that were merged or checked last, and in the current requirements.
+    pub(super) fn changes(&self, specification: &Specification) -> Vec<Change> {
+        let latest = self.texts.latest.as_ref();
+        let now = latest.map(|texts| specification.with_looked_up_requirements(texts));
+        now.map(|now| self.texts.baseline.changes(&now)).unwrap_or_default()
     }
 
     /// The names that differ between a violated property as it is now and as it was when its violation was first known:
@@ -126,8 +145,8 @@ impl CheckHistory {
 
     /// What a review accepts by name is, from now on, what later checks and claims of a flaw are compared with.
     pub(super) fn accept(&mut self, revision: u32, review: &Review, specification: &Specification) {
-        if let Some(check) = self.by_revision.get(&revision) {
-            let now = specification.with_requirements(&check.checked);
+        if let Some(latest) = &self.texts.latest {
+            let now = specification.with_looked_up_requirements(latest);
             let changed = self.texts.baseline.changes(&now).into_iter().map(|change| change.name);
             let accepted: Vec<String> = changed.filter(|name| review.accepts_change(name)).collect();
             self.texts.baseline.accept(accepted, &now);
@@ -178,5 +197,39 @@ impl FirstViolated {
                 self.covered.insert(id, text);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
+        entries.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn merged(entries: &[(&str, &str)]) -> Facts {
+        Facts::Merged { covers: BTreeMap::new(), texts: texts(entries) }
+    }
+
+    #[test]
+    fn what_is_trimmed_before_the_first_check_is_a_change() {
+        let specification = Specification::default();
+        let mut history = CheckHistory::default();
+        let mut changed = |facts: &Facts| -> Vec<String> {
+            history.absorb(facts, &specification);
+            history.changes(&specification).into_iter().map(|change| change.name).collect()
+        };
+        let fair = ("FAIRNESS", "PlusCal: fair process");
+        assert_eq!(changed(&Facts::Validated { texts: texts(&[fair]) }), [""; 0]);
+        let whole = [fair, ("N", "3"), ("Safe", "Safe == x = 1"), ("CONSTRAINT", "Small == x < 9")];
+        // What restricts the first configuration is part of the first specification.
+        assert_eq!(changed(&merged(&whole)), [""; 0]);
+        assert_eq!(changed(&merged(&[fair, ("N", "2"), whole[3]])), ["N", "Safe"]);
+        assert_eq!(changed(&merged(&whole[1..])), ["FAIRNESS"]);
+        assert_eq!(changed(&merged(&[&whole[..], &[("VIEW", "V == x")][..]].concat())), ["VIEW"]);
+        // A version that tools refuse is no version.
+        assert_eq!(changed(&Facts::Rejected { diagnostics: Vec::new() }), ["VIEW"]);
+        assert_eq!(changed(&merged(&whole)), [""; 0]);
     }
 }

@@ -40,8 +40,9 @@ impl RunView {
         self.checks.changed_since_violated(self.rev, name, &self.specification)
     }
 
-    /// What differs from what was first checked: in the last check, and in the current requirements.
+    /// What differs from what tools first accepted: in the texts that were merged or checked last, and in the current
+    /// requirements.
     pub fn changes_since_baseline(&self) -> Vec<Change> {
-        self.checks.changes(self.rev, &self.specification)
+        self.checks.changes(&self.specification)
     }
 }

@@ -116,10 +116,18 @@ pub enum Facts {
     },
     /// A parse failed.
     Rejected { diagnostics: Vec<Diagnostic> },
+    /// The module was translated and parsed, and it declares the names that it has to.
+    Validated {
+        /// What a verdict would rest on: fairness, assumptions, assertions, instances.
+        texts: BTreeMap<String, String>,
+    },
     /// Properties were merged and parsed.
     Merged {
         /// Requirements by property.
         covers: BTreeMap<String, Vec<String>>,
+        /// What a verdict would rest on, as a check of the same files journals it.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        texts: BTreeMap<String, String>,
     },
     Reviewed {
         review: Box<Review>,

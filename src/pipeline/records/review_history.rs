@@ -87,7 +87,11 @@ impl ReviewHistory {
                 claims.second_reading = Some((*agrees, why.clone()));
                 claims.further_readings = further;
             }
-            Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
+            Facts::Nothing
+            | Facts::Informal { .. }
+            | Facts::Validated { .. }
+            | Facts::Rejected { .. }
+            | Facts::Merged { .. } => {}
         }
     }
 

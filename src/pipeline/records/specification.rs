@@ -7,7 +7,7 @@ use super::artifacts::file;
 use super::made_from::MadeFrom;
 use super::product::{Facts, Feedback, Product};
 use super::settings::Branch;
-use super::wording::wording;
+use super::wording::wording_with_place;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
@@ -109,7 +109,8 @@ impl Specification {
                 self.other_concerns.clone_from(other_concerns);
             }
             Facts::Rejected { diagnostics } => self.diagnostics.clone_from(diagnostics),
-            Facts::Merged { covers } => {
+            Facts::Validated { .. } => self.diagnostics.clear(),
+            Facts::Merged { covers, .. } => {
                 self.diagnostics.clear();
                 self.covers.clone_from(covers);
             }
@@ -162,20 +163,41 @@ impl Specification {
         self.origins_at_close.insert(revision, self.origin);
     }
 
-    /// What a verdict rests on, together with the wording of the requirements. If a name is in both, its text is both.
+    /// What a verdict rests on, together with the wording and the places of the requirements, as texts that later ones are
+    /// compared with. If a name is in both, its text is both.
     pub(super) fn with_requirements(&self, checked: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        self.with_requirement_texts(checked, wording_with_place)
+    }
+
+    /// The same, for comparison with such texts: a place that does not exist is a difference.
+    pub(super) fn with_looked_up_requirements(&self, checked: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        self.with_requirement_texts(checked, |requirement| {
+            let wrong = requirement.misplaced.as_ref().map(|wrong| format!(", which {wrong}"));
+            wording_with_place(requirement) + &wrong.unwrap_or_default()
+        })
+    }
+
+    fn with_requirement_texts(
+        &self,
+        checked: &BTreeMap<String, String>,
+        text_of: impl Fn(&Requirement) -> String,
+    ) -> BTreeMap<String, String> {
         let mut all = checked.clone();
         for requirement in &self.requirements {
-            let text = wording(requirement);
+            let text = text_of(requirement);
             let both = all.remove(&requirement.id).map(|known| format!("{known}\n{text}"));
             all.insert(requirement.id.clone(), both.unwrap_or(text));
         }
         all
     }
 
-    /// The requirements that a property says it covers, with their wording.
+    /// The requirements that a property says it covers, with their wording and place.
     pub(super) fn covered_by(&self, property: &str) -> BTreeMap<String, String> {
         let ids = self.covers.get(property).map(Vec::as_slice).unwrap_or_default();
-        self.requirements.iter().filter(|r| ids.contains(&r.id)).map(|r| (r.id.clone(), wording(r))).collect()
+        self.requirements
+            .iter()
+            .filter(|r| ids.contains(&r.id))
+            .map(|r| (r.id.clone(), wording_with_place(r)))
+            .collect()
     }
 }

@@ -351,6 +351,7 @@ impl RunView {
     /// Adds what a node made. The machine moves afterwards.
     fn absorb(&mut self, product: &Product) {
         self.specification.absorb(self.state.position, self.state.unreadable, product);
+        self.checks.absorb(&product.facts, &self.specification);
         if let Facts::Reviewed { review, .. } = &product.facts {
             self.checks.accept(self.rev, review, &self.specification);
         }

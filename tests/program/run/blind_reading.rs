@@ -94,6 +94,35 @@ fn the_blind_reader_sees_module_and_properties_without_a_name_of_theirs() {
 }
 
 #[test]
+fn a_tab_means_the_same_for_the_blind_reader_the_tools_and_a_person() {
+    // With a tab, the last bullet is in column 9 and belongs to the second disjunct; with a blank it would be in column 2.
+    let property = |indent: &str| format!("NeverAbove ==\n    \\/ n \\in 0..10\n    \\/ n > 3\n{indent}/\\ n <= Max\n");
+    let sections = |indent: &str| {
+        let definition = counter::INVARIANTS.lines().find(|line| line.starts_with("NeverAbove")).unwrap();
+        let invariants = counter::INVARIANTS.replace(&format!("{definition}\n"), &property(indent));
+        counter::sections(&invariants, "", counter::WITNESSES, counter::CFG)
+    };
+    let bench = counter::bench();
+    bench.forge(&read(SENTENCE, &["NeverAbove"]).answer("generate_invariants", 0, 1, "draft", &sections("\t")), &[]);
+    let module = bench.read("specs/history/rev_0/Spec.tla");
+    assert!(module.contains(&property("        ")) && !module.contains('\t'), "{module}");
+    let journal = bench.journal("specs");
+    let is_asked = |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "blind_reading";
+    let asked = journal.iter().find(is_asked).unwrap();
+    let shown = bench.read(&format!("specs/artifacts/{}", asked["data"]["offered"][0]["sha"].as_str().unwrap()));
+    assert!(shown.contains("    \\/ v1 > 3\n        /\\ v1 <= c1\n"), "{shown}");
+    // A file that a person saves with tabs is the same specification.
+    bench.write(
+        "specs/history/rev_0/Spec.tla",
+        module.replace(&property("        "), &property("\t")).replace('\n', "\r\n"),
+    );
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]);
+    let journal = bench.journal("specs");
+    let branch = journal.iter().rfind(|e| name(e) == "branch_started").unwrap();
+    assert_eq!(branch["data"]["edited"], json!([]), "{branch}");
+}
+
+#[test]
 fn a_property_without_a_sentence_is_asked_for_once_more_and_then_prevents_the_approval() {
     let unread = read("", &["NeverAbove: the reader said nothing"]);
     let bench = counter::bench();

@@ -141,7 +141,7 @@ fn corrections_of_an_answer_are_journaled() {
         what,
         [
             ("informal_spec", &json!(["the whole specification inside a fence"])),
-            ("formalize", &json!(["line ends or a byte-order mark", "a module without a fence"])),
+            ("formalize", &json!(["line ends, tabs or a byte-order mark", "a module without a fence"])),
             ("generate_invariants", &json!(["a fenced block that is no section (\"text\")"])),
             ("review", &json!(["a JSON object without a fence"])),
         ]

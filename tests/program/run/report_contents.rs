@@ -25,7 +25,15 @@ fn a_place_that_is_not_in_the_documents_is_sent_back_once_and_then_marked() {
     let script = good()
         .answer("informal_spec", 0, 1, "draft", &misplaced())
         .answer("informal_spec", 0, 2, "repair", &misplaced())
-        .answer("generate_invariants", 0, 1, "draft", &covering("R1, R2, R3, R4"));
+        .answer("generate_invariants", 0, 1, "draft", &covering("R1, R2, R3, R4"))
+        .answer(
+            "review",
+            0,
+            1,
+            "draft",
+            "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"R2\",\"R3\",\"R4\"]}",
+        )
+        .having_read_all();
     let bench = bench();
     let marks = [
         "R1 [docs/counter.md:4] The counter",

@@ -194,10 +194,64 @@ fn a_weakened_requirement_must_be_accepted_by_name() {
     let accepted = bench();
     accepted.forge(&soft.answer("review", 2, 1, "repair", naming).having_read_all(), &[]).expect(0);
     let facts = accepted.read("specs/workspace/facts.md");
-    let shown = "`R1` CHANGED from `The counter is never above the limit.` to `The counter is rarely above the limit.`";
+    let shown = "`R1` CHANGED from `The counter is never above the limit. [docs/counter.md:4]` to `The counter is rarely \
+                 above the limit. [docs/counter.md:4]`";
     assert!(facts.contains(shown), "{facts}");
+    // The same words about another passage are another requirement.
+    let moved = good()
+        .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "a step is missing"))
+        .having_read_all()
+        .answer("informal_spec", 1, 1, "repair", &INFORMAL.replace("counter.md:4]", "counter.md:3-4]"))
+        .answer("formalize", 1, 1, "repair", &fenced(MODULE))
+        .answer("generate_invariants", 1, 1, "draft", &good_sections())
+        .answer("review", 1, 1, "draft", &review("approved"))
+        .having_read_all();
+    let refused = self::bench();
+    refused.forge(&moved, &["--max-revisions", "1"]).expect(1);
+    last_clause(&refused, "changes_named", "R1");
     // White space is no change.
     bench().forge(&revised("is  never above  the limit"), &["--max-revisions", "1"]).expect(0);
+}
+
+#[test]
+fn a_requirement_whose_place_does_not_exist_must_be_accepted_by_name() {
+    let text = format!("{INFORMAL}R2 [docs/counter.md:400] It is small.\n");
+    let script =
+        good().answer("informal_spec", 0, 1, "draft", &text).answer("informal_spec", 0, 2, "repair", &text).answer(
+            "generate_invariants",
+            0,
+            1,
+            "draft",
+            &sections(&INVARIANTS.replace("R1", "R1, R2"), "", WITNESSES, CFG),
+        );
+    let refused = bench();
+    refused.forge(&script, &["--max-revisions", "0"]).expect(1);
+    last_clause(&refused, "changes_named", "R2");
+    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"R2: the place is a slip\"]}";
+    bench().forge(&script.answer("review", 0, 1, "draft", naming).having_read_all(), &[]).expect(0);
+}
+
+#[test]
+fn an_action_that_only_has_the_name_of_the_translators_last_step_must_be_taken() {
+    let next = "Inc \\/ Terminating";
+    let by_hand = |text: &str| text.replace("Next ==", "Terminating == n = 99 /\\ n' = 7\nNext ==");
+    let invariants = INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", "");
+    let cfg = CFG.replace("CONSTANT Max = 2", "CONSTANTS Max = 2\n  P = {1}\nCHECK_DEADLOCK FALSE");
+    let script = |review: &str| {
+        pass(&by_hand(&plain(next)), &invariants, WITNESSES, &cfg)
+            .answer("review", 0, 1, "draft", review)
+            .having_read_all()
+    };
+    refused(&script(&approving(&[])), "actions_taken");
+    bench().forge(&script(&approving(&["Terminating: a guard"])), &[]).expect(0);
+    // A label of that name: the algorithm never ends, so the translator adds no step.
+    let module = MODULE.replace(
+        "    while n < Max do\n      n := n + 1;\n    end while;\n",
+        "    while TRUE do\n      if n < Max then\n        n := n + 1;\n      elsif n > Max then\n        Terminating:\n          \
+         n := 0;\n      end if;\n    end while;\n",
+    );
+    let invariants = INVARIANTS.replace("\"Done\"", "\"Terminating\"");
+    refused(&pass(&module, &invariants, WITNESSES, CFG), "actions_taken");
 }
 
 #[test]

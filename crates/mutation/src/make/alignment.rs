@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::Edit;
-use tlaforge_tla::Lines;
+use tlaforge_tla::{Lines, column_of};
 
 /// Adds blanks to edits so that the bullets of every multi-line list stay in one column. `lists` are the ranges of these
 /// lists in order of the text; the edits must be in order and not overlap.
@@ -34,8 +34,10 @@ pub(crate) fn realign_lists(source: &str, lists: &[Range<usize>], mut edits: Vec
         for (start, lag) in lagging {
             let inside = edits.iter().any(|edit| edit.range.start <= start && start < edit.range.end);
             if lag > 0 && !inside {
-                let at = edits.partition_point(|edit| edit.range.start <= start);
-                edits.insert(at, Edit { range: start..start, text: " ".repeat(lag.unsigned_abs()) });
+                // After the indentation: a tab in it would take up the blanks.
+                let indent = indent(source, start);
+                let at = edits.partition_point(|edit| edit.range.start < indent);
+                edits.insert(at, Edit { range: indent..indent, text: " ".repeat(lag.unsigned_abs()) });
             }
         }
     }
@@ -44,26 +46,24 @@ pub(crate) fn realign_lists(source: &str, lists: &[Range<usize>], mut edits: Vec
 
 /// The number of columns by which the edits move an offset within its line.
 fn shift(source: &str, lines: &Lines, edits: &[Edit], offset: usize) -> isize {
-    let start = lines.start_of_line(offset);
-    let width = |text: &str| text.chars().count().cast_signed();
-    let mut shift = 0;
-    for edit in edits.iter().filter(|edit| edit.range.end <= offset && edit.range.end >= start) {
-        let old = &source[edit.range.clone()];
-        let column = |at: usize| width(&source[lines.start_of_line(at)..at]);
-        shift = match (edit.text.rsplit_once('\n'), old.contains('\n')) {
-            (Some((_, last)), _) => width(last) - column(edit.range.end),
-            (None, false) => shift + width(&edit.text) - width(old),
-            (None, true) => {
-                let moved = self::shift(source, lines, before(edits, edit), edit.range.start);
-                column(edit.range.start) + moved + width(&edit.text) - column(edit.range.end)
-            }
-        };
+    let before = &edits[..edits.partition_point(|edit| edit.range.end <= offset)];
+    // Where the line starts; an edit can join it with the lines above.
+    let mut start = lines.start_of_line(offset);
+    for edit in before.iter().rev() {
+        if edit.range.end < start {
+            break;
+        }
+        start = start.min(lines.start_of_line(edit.range.start));
     }
-    shift
-}
-
-fn before<'a>(edits: &'a [Edit], edit: &Edit) -> &'a [Edit] {
-    &edits[..edits.partition_point(|other| other.range.start < edit.range.start)]
+    let mut now = String::new();
+    let mut at = start;
+    for edit in before.iter().filter(|edit| edit.range.start >= start) {
+        now.push_str(&source[at..edit.range.start]);
+        now.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    now.push_str(&source[at..offset]);
+    column_of(&now, now.len()).cast_signed() - column_of(source, offset).cast_signed()
 }
 
 /// The starts of the continuation lines of a list, without blank lines.
@@ -74,7 +74,7 @@ fn line_starts(source: &str, list: &Range<usize>) -> Vec<usize> {
 
 /// The offset of the first character of a line that is no blank.
 fn indent(source: &str, start: usize) -> usize {
-    start + source[start..].bytes().take_while(|byte| *byte == b' ').count()
+    start + source[start..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 #[cfg(test)]
@@ -103,5 +103,10 @@ mod tests {
         assert_eq!(after(source, &[("a", "b"), ("b", "c")]), "IF b < c THEN /\\ c\n              /\\ d\n");
         assert_eq!(after(source, &[("c\n", "e\n")]), "IF a < b THEN /\\ e\n              /\\ d\n");
         assert_eq!(after("a\nb /\\ c\n  /\\ d", &[("a\n", "a ")]), "a b /\\ c\n    /\\ d");
+        // A tab takes up one more character, or reaches to the next stop.
+        let source = "IF a < b THEN\t/\\ c\n\t\t/\\ d\n";
+        assert_eq!(after(source, &[("<", "<=")]), source.replace('<', "<="));
+        let longer = "IF aaaaaaaa < b THEN\t/\\ c\n\t\t        /\\ d\n";
+        assert_eq!(after(source, &[("a", "aaaaaaaa")]), longer);
     }
 }

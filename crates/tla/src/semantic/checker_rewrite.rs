@@ -111,8 +111,9 @@ pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<Ch
         if *name == root {
             more += &stated;
         }
-        // Non-ASCII characters are replaced even if nothing else changes: the checker counts columns in bytes.
-        written.push(if writer.changes.is_empty() && more.is_empty() && text.is_ascii() {
+        // The checker counts columns in bytes, and line ends as no line ends if they are not `\n`.
+        let is_plain = text.bytes().all(|byte| byte == b'\n' || byte == b' ' || byte.is_ascii_graphic());
+        written.push(if writer.changes.is_empty() && more.is_empty() && is_plain {
             CheckerText::unchanged(text)
         } else {
             CheckerText::rewrite(text, tokens, writer.changes, &more)
@@ -165,10 +166,9 @@ fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
     let line = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let start = expression.start();
     let first = tokens.iter().find(|token| token.start == start).map_or(1, |token| token.column);
-    let last = tokens
-        .iter()
-        .find(|token| token.end == expression.end)
-        .map_or(1, |token| token.column + text.get(token.start..token.end).map_or(1, |own| own.chars().count()) - 1);
+    let last = tokens.iter().find(|token| token.end == expression.end).map_or(1, |token| {
+        token.column + text.get(token.start..token.end).map_or(1, |own| own.encode_utf16().count()) - 1
+    });
     format!("line {}, col {first} to line {}, col {last}", line(start), line(expression.end))
 }
 
@@ -269,6 +269,8 @@ impl<'a> Writer<'a> {
                     Some(value) => value.to_string(),
                     None => continue,
                 },
+                // The checker counts the columns of a tab in a string, too.
+                Kind::Text if own.contains('\t') => own.replace('\t', "\\t"),
                 Kind::Identifier => match own {
                     "\u{2115}" => "Nat".to_owned(),
                     "\u{2124}" => "Int".to_owned(),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::operator::{OPERATORS, Operator};
+use crate::layout::column_after;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -40,7 +41,7 @@ pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The column for alignment: characters, with tab stops every eight.
+    /// The column for alignment, from 1, as SANY counts it.
     pub(super) column: usize,
 }
 
@@ -293,11 +294,7 @@ impl<'a> Lexer<'a> {
         while self.offset < end {
             let Some(char) = self.text[self.offset..].chars().next() else { return };
             self.offset += char.len_utf8();
-            self.column = match char {
-                '\n' | '\r' => 1,
-                '\t' => (self.column - 1) / 8 * 8 + 9,
-                _ => self.column + 1,
-            };
+            self.column = column_after(self.column - 1, char) + 1;
         }
     }
 

@@ -223,3 +223,50 @@ fn a_standard_module_that_only_the_answer_needs_is_extended() {
         parse_valid(&result.text);
     }
 }
+
+#[test]
+fn a_comment_that_seems_to_cover_a_requirement_and_does_not_is_reported() {
+    const LISTED: &str = "INVARIANT Safe\n";
+    const SAFE: &str = "Safe == lock \\in BOOLEAN\n";
+    let problems = |invariants: &str, cfg: &str| -> Vec<(usize, String)> {
+        let sections = Sections { invariants, cfg, ..Sections::default() };
+        let found = merge(LOCK, &sections).err().unwrap_or_default();
+        found.into_iter().map(|problem| (problem.line, problem.message)).collect()
+    };
+    for comment in [
+        "\\* covers R1, R2",
+        "(* covers R1 *)",
+        "(* Nobody else.\n   covers R1 and R2. *)",
+        "\\* covers nothing: types",
+    ] {
+        assert_eq!(problems(&format!("{comment}\n{SAFE}"), LISTED), [], "{comment}");
+    }
+    for (comment, line) in [
+        ("\\* covers R1 no longer", 1),
+        ("\\* covers R1?", 1),
+        ("\\* does not cover R1", 1),
+        ("\\* covers R1 partly", 1),
+        ("\\* covers R1, but not R2", 1),
+        ("\\* R1 is covered below", 1),
+        ("(* Nobody else.\n   covers R1 for two *)", 2),
+    ] {
+        let found = problems(&format!("{comment}\n{SAFE}"), LISTED);
+        let [(at, message)] = found.as_slice() else { panic!("{comment}: {found:?}") };
+        assert!(*at == line && message.contains("it is not certain what this comment covers"), "{comment}: {found:?}");
+    }
+    // Another definition is between the comment and the property, or the comment is behind it.
+    for (section, why) in [
+        (format!("\\* covers R1\nHelper == 1\n{SAFE}"), "above Helper, which the configuration does not list"),
+        (format!("\\* covers R1\nRECURSIVE Sum(_)\nSum(k) == k\n{SAFE}"), "not directly above a definition"),
+        (format!("\\* covers R1\n\n{SAFE}"), "not directly above a definition"),
+        (format!("{}\\* covers R1\n", SAFE.replace('\n', " ")), "not directly above a definition"),
+    ] {
+        let found = problems(&section, LISTED);
+        assert!(found.len() == 1 && found[0].1.contains(why), "{section}: {found:?}");
+    }
+    for comment in ["\\* Deadlok covers R1", "\\* Safe covers R1", "\\* Deadlock covers R1 no longer"] {
+        let found = problems(SAFE, &format!("{comment}\n{LISTED}"));
+        assert!(found.len() == 1 && found[0].1.contains("`Deadlock` or `Assertion`"), "{comment}: {found:?}");
+    }
+    assert_eq!(problems(SAFE, &format!("\\* Deadlock covers R1\n{LISTED}")), []);
+}
