@@ -73,7 +73,8 @@ pub(super) async fn perform(
         (None, Some((text, sha))) => single_call::earlier_answer(text.clone(), sha.clone()),
         (None, None) => context.ask(view, ask).await?,
     };
-    let read = |text: &str, _: bool| extract_sections(text).and_then(with_listed_witnesses).map_err(Mistakes::unreadable);
+    let read =
+        |text: &str, _: bool| extract_sections(text).and_then(with_listed_witnesses).map_err(Mistakes::unreadable);
     let (read, sha) = match correcting.take(answer, ANSWER, view, &read)? {
         Taken::Accepted { value, sha } => (value, sha),
         Taken::SentBack(mut product) => {
@@ -140,7 +141,8 @@ fn with_listed_witnesses(read: Readable<Sections>) -> Result<Readable<Sections>,
     let names_lost = |line: &&str| {
         let comment = line.find("\\*").map_or("", |at| &line[at..]);
         let mut words = comment.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        let is_list = words.next().is_some_and(|first| ["witness", "witnesses"].contains(&first.to_lowercase().as_str()));
+        let is_list =
+            words.next().is_some_and(|first| ["witness", "witnesses"].contains(&first.to_lowercase().as_str()));
         is_list && words.any(is_lost)
     };
     match read.value.cfg.lines().find(names_lost) {

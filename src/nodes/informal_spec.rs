@@ -12,10 +12,10 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement, UnrelatedCitation,
-    account_for, check_places, fences, fixed_names, normalise, other_concerns, outside_fences, parse_assumptions,
-    parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text, unread_lines,
-    unrelated_citations,
+    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement,
+    UnrelatedCitation, account_for, check_places, fences, fixed_names, normalise, other_concerns, outside_fences,
+    parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text,
+    unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -251,7 +251,8 @@ fn without_earlier_places(read: Readable<Informal>) -> Result<Readable<Informal>
 /// again; the reviewer sees it.
 fn newly_unrelated(previous: Option<&str>, informal: &str, documents: &[Document]) -> Vec<String> {
     let asked = previous.map(|text| unrelated_citations(text, documents)).unwrap_or_default();
-    let is_known = |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
+    let is_known =
+        |one: &UnrelatedCitation| asked.iter().any(|known| (&known.id, &known.place) == (&one.id, &one.place));
     let found = unrelated_citations(informal, documents).into_iter().filter(|one| !is_known(one));
     found.map(|one| one.words()).collect()
 }

@@ -28,12 +28,7 @@ fn change_documents(bench: &Bench) {
             ("Neither reserve ever reaches zero.", "Each reserve must stay above zero."),
         ],
     );
-    let pool = replaced(
-        &read("pool.md"),
-        &[
-            (" Nobody pays for nothing, even where rounding would say so.", ""),
-        ],
-    );
+    let pool = replaced(&read("pool.md"), &[(" Nobody pays for nothing, even where rounding would say so.", "")]);
     bench.write("docs/guarantees.md", guarantees);
     bench.write("docs/amm.md", pool);
 }

@@ -66,7 +66,8 @@ fn each_requirement_has_its_own_verdict_after_a_violation() {
 fn a_requirement_is_broken_if_one_of_its_properties_is() {
     let invariants = format!("{INVARIANTS}\\* covers R1, R2\nNeverBelow == n >= 0\n");
     let cfg = CFG.replace("NeverAbove", "NeverBelow NeverAbove");
-    let informal = INFORMAL.replace("R1 [", "R1 [docs/counter.md:2] The counter starts at zero and is never negative.\nR2 [");
+    let informal =
+        INFORMAL.replace("R1 [", "R1 [docs/counter.md:2] The counter starts at zero and is never negative.\nR2 [");
     let script = overshooting().answer("informal_spec", 0, 1, "draft", &informal).answer(
         "generate_invariants",
         0,

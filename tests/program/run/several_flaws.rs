@@ -15,8 +15,9 @@ fn claim(requirement: &str, property: &str, last: usize) -> Value {
 
 /// A counter that passes its limit, with three properties that are violated, and this review of it.
 fn overshooting(review: &Value) -> Script {
-    let informal =
-        format!("{INFORMAL}R2 [docs/counter.md:4] It is never three or above.\nR3 [docs/counter.md:4] It is even or not above one.\n");
+    let informal = format!(
+        "{INFORMAL}R2 [docs/counter.md:4] It is never three or above.\nR3 [docs/counter.md:4] It is even or not above one.\n"
+    );
     let invariants =
         format!("{INVARIANTS}\\* covers R2\nNotThree == n # 3\n\\* covers R3\nEvenOrSmall == n < 3 \\/ n % 2 = 0\n");
     let cfg = CFG.replace("NeverAbove", "NeverAbove NotThree EvenOrSmall");
