@@ -67,7 +67,7 @@ struct Place {
 /// How it is known that a path of a diff is the specification.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
-    /// The path that was given is the end of it, and no file has this path from here.
+    /// The path that was given is the end of it, and no file has this path, seen from a folder around the specification.
     ByEnd,
     /// The specification has this path, seen from a folder around it.
     ByFolder,
@@ -141,8 +141,9 @@ impl Place {
         let is_inside = |folder: &&Path| self.root.as_deref().is_none_or(|root| folder.starts_with(root));
         let around: Vec<&Path> = self.spec.ancestors().skip(1).take_while(is_inside).collect();
         for path in &readings {
-            if around.iter().map(|folder| folder.join(path)).any(|path| exists(&path) && is_spec(&path)) {
-                return Ok(Some((Match::ByFolder, path.components().count())));
+            let mut found = around.iter().map(|folder| folder.join(path)).filter(|path| exists(path)).peekable();
+            if found.peek().is_some() {
+                return Ok(found.any(|path| is_spec(&path)).then(|| (Match::ByFolder, path.components().count())));
             }
         }
         let given = without_dots(&self.given);

@@ -190,7 +190,7 @@ fn no_message_is_a_command_of_actions() {
     for line in [done.stdout.lines(), done.stderr.lines()].into_iter().flatten() {
         assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line}");
     }
-    done.says(&["error: cannot read nowhere\n", "\n| ::warning::a\n", "\n|  \t::warning::b"]);
+    done.says(&["error: cannot read nowhere\n", "\n|   \\::warning::a\n", "\n|  \t\\::warning::b"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, Module};
 use tlaforge_toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain, is_plain_name};
 
-use super::judge::{Judge, Subject, limits_per_mutant, parse_side};
+use super::judge::{Judge, Subject, parse_side};
 use super::{Judgement, Mutant};
 
 /// Judges mutants, several at a time.
@@ -91,4 +91,9 @@ impl MutantJob {
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         judge.judge(&self.mutant, &cx).await.map_err(|e| e.to_string())
     }
+}
+
+/// Limits for each run of a mutant: one worker, because several mutants run in parallel.
+pub fn limits_per_mutant(limits: &Limits, deadline: Duration) -> Limits {
+    Limits { check: deadline, workers: Some(1), ..limits.clone() }
 }

@@ -594,8 +594,3 @@ fn violation_name(violated: &Violation) -> String {
         (_, None) => "a property".to_owned(),
     }
 }
-
-/// Limits for each run of a mutant: one worker, because several mutants run in parallel.
-pub fn limits_per_mutant(limits: &Limits, deadline: Duration) -> Limits {
-    Limits { check: deadline, workers: Some(1), ..limits.clone() }
-}

@@ -19,8 +19,8 @@ mod shard;
 mod step_counter;
 mod unified_diff;
 
-pub use engine::{Engine, LocalEngine, MutantJob};
-pub use judge::{BaselineError, Judge, Subject, limits_per_mutant};
+pub use engine::{Engine, LocalEngine, MutantJob, limits_per_mutant};
+pub use judge::{BaselineError, Judge, Subject};
 pub use judgement::{Judgement, LimitSource, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};

@@ -8,8 +8,8 @@ use regex::Regex;
 use super::assumptions::Assumption;
 use super::documents::Document;
 use super::open_points::OpenPoint;
-use super::quote::sentences_around;
 use super::requirements::Requirement;
+use super::sentences::sentences_around;
 
 /// Cited lines of a document, both from 1 and both included.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Finds the HTML comments of a document.
 
-use super::quote::{LineKind, line_kinds};
+use super::sentences::{LineKind, line_kinds};
 
 const BEGIN: &str = "<!--";
 const END: &str = "-->";

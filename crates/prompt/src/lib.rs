@@ -31,6 +31,7 @@ mod problem;
 mod quote;
 mod requirements;
 mod scope;
+mod sentences;
 mod single_answer;
 mod spelling;
 mod strict_json;

@@ -11,7 +11,7 @@ use super::cited_places::{LineRange, has_quote};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::content_words::content_words;
 use super::documents::Document;
-use super::quote::sentences;
+use super::sentences::sentences;
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
 pub const DEFAULT_NORMATIVE_WORDS: [&str; 6] = ["must", "shall", "never", "always", "at no time", "only if"];

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::comments::without_comments;
 use super::document_index::headings;
 use super::documents::Document;
-use super::quote::{LineKind, is_heading, line_kinds, paragraph_sentences, paragraphs};
+use super::sentences::{LineKind, is_heading, line_kinds, paragraph_sentences, paragraphs};
 
 /// A sentence, heading, table row, line of code or comment.
 #[derive(Debug, Clone, PartialEq, Eq)]

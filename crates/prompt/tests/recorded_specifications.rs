@@ -39,9 +39,9 @@ fn specifications(recording: &Path) -> Vec<String> {
             continue;
         }
         let text = answer["answer"].as_str().unwrap();
-        let edited = found.last().and_then(|previous| apply_edits(previous, text));
+        let edited = found.last().and_then(|previous| apply_edits(previous, None, text));
         found.push(match edited {
-            Some(text) => text.unwrap(),
+            Some(edited) => edited.unwrap().text,
             None if answer["purpose"] == "whole" => split_answer(text).informal.unwrap(),
             None => text.to_owned(),
         });

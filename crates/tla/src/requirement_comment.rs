@@ -34,7 +34,9 @@ pub(super) fn read_cover_line(line: &str) -> CoverLine {
         line.split(words).any(is_id)
     };
     let speaks_of_covering = line.split(words).any(|word| begins(word, "cover"));
-    if begins(line, "cover") || (speaks_of_covering && names_requirement()) {
+    let first = line.split(words).next().unwrap_or_default().to_ascii_lowercase();
+    let begins_a_claim = ["cover", "covers", "covering"].contains(&first.as_str());
+    if begins_a_claim || (speaks_of_covering && names_requirement()) {
         return CoverLine::Unclear;
     }
     CoverLine::Nothing
@@ -120,8 +122,14 @@ mod tests {
             let covered = covered.iter().map(|id| (*id).to_owned()).collect();
             assert_eq!(read_cover_line(line), CoverLine::Covers(covered), "{line}");
         }
-        for line in ["covers nothing", "covers nothing: the types of R1", "see R1", "a cover sheet", "what R1 demands"]
-        {
+        for line in [
+            "covers nothing",
+            "covers nothing: the types of R1",
+            "see R1",
+            "a cover sheet",
+            "what R1 demands",
+            "covered at the opening, no longer covered later",
+        ] {
             assert_eq!(read_cover_line(line), CoverLine::Nothing, "{line}");
         }
         for line in [

@@ -167,6 +167,6 @@ fn a_class_file_next_to_the_specification_is_never_loaded() {
     for name in ["M.class", "Other.tla", "tlc2/module/Naturals.class"] {
         bench.write(name, "");
     }
-    let done = bench.run(&["check", "M.tla"]).expect(4).says(&["./M.cfg\n./M.tla\n"]);
+    let done = bench.run(&["check", "M.tla"]).expect(4).says(&["./M.cfg\n  ./M.tla\n"]);
     assert!(!done.stderr.contains(".class") && !done.stderr.contains("Other.tla"), "{}", done.stderr);
 }
