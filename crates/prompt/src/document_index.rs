@@ -183,6 +183,7 @@ pub(super) fn headings(text: &str) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
     let mut fenced = false;
     let mut underlines: Vec<char> = Vec::new();
+    let mut is_markdown = false;
     for (i, line) in lines.iter().enumerate() {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
@@ -196,6 +197,7 @@ pub(super) fn headings(text: &str) -> Vec<(usize, usize, String)> {
         for mark in ['#', '='] {
             let level = marks(mark);
             if (1..=6).contains(&level) && line[level..].starts_with(' ') {
+                is_markdown |= mark == '#';
                 found.push((i + 1, level, line[level..].trim().trim_end_matches(mark).trim().to_owned()));
             }
         }
@@ -218,12 +220,18 @@ pub(super) fn headings(text: &str) -> Vec<(usize, usize, String)> {
             && title.len() <= line.trim_end().len()
             && !title.starts_with(['#', '|', '-', '*'])
         {
-            // reStructuredText gives the characters no order: the first one that is used is the highest level.
-            let level = underlines.iter().position(|u| *u == mark).unwrap_or_else(|| {
-                underlines.push(mark);
-                underlines.len() - 1
-            });
-            found.push((i, level + 1, title.to_owned()));
+            let level = match mark {
+                '=' if is_markdown => 1,
+                '-' if is_markdown => 2,
+                // reStructuredText gives the characters no order: the first one that is used is the highest level.
+                _ => {
+                    1 + underlines.iter().position(|u| *u == mark).unwrap_or_else(|| {
+                        underlines.push(mark);
+                        underlines.len() - 1
+                    })
+                }
+            };
+            found.push((i, level, title.to_owned()));
         }
     }
     found

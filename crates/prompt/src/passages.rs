@@ -124,6 +124,10 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         }
         let start = all.len();
         let is_code = kinds[block.start] == LineKind::Code;
+        let line = lines[block.start];
+        let marks =
+            || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
+        let level = levels.get(&numbers[block.start]).copied().or_else(marks).filter(|_| !is_code);
         let found = if is_code {
             let code = block.clone().filter(|line| !lines[*line].trim().is_empty());
             // A block that is indented as a whole says the same.
@@ -132,16 +136,15 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             code.map(|line| (line + 1, line + 1, text(line))).collect()
         } else if is_row_of_marks(&lines, block.start) {
             vec![(block.start + 1, block.start + 1, lines[block.start].trim().to_owned())]
+        } else if level.is_some() {
+            // The full stop of its number ends no sentence.
+            joined(paragraph_sentences(&lines, block.clone()))
         } else {
             paragraph_sentences(&lines, block.clone())
         };
         let paragraph = start..start + found.len();
-        let line = lines[block.start];
-        let marks =
-            || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
-        let level = levels.get(&numbers[block.start]).copied().or_else(marks);
         let mut outer = None;
-        if let Some(level) = level.filter(|_| !is_code && !found.is_empty()) {
+        if let Some(level) = level.filter(|_| !found.is_empty()) {
             open.retain(|(_, above)| *above < level);
             outer = open.last().map(|(at, _)| *at);
             open.push((start, level));
@@ -162,6 +165,12 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     for after in comments {
         all.push(comment(after, all.len(), heading));
     }
+}
+
+/// All sentences as one.
+fn joined(sentences: Vec<(usize, usize, String)>) -> Vec<(usize, usize, String)> {
+    let whole = sentences.into_iter().reduce(|(from, _, text), (_, to, more)| (from, to, format!("{text} {more}")));
+    whole.into_iter().collect()
 }
 
 /// Whether a line is a row of a table that says something by marks alone, such as `| \u{2713} | - |`. The second row, of
