@@ -402,9 +402,15 @@ mod tests {
             "why = 1",
             "defined(why)",
         ];
-        // Each text of the literals, with and without the others in it, and one without any; each number, and one below,
-        // between and above them.
-        let texts = ["a", "ab", "b", "ba", "aba", "c", "d"].map(|value| Some(text(value)));
+        // All texts of up to three letters, of which the literals have all but `d`; each number, and one below, between and
+        // above them.
+        let mut texts = vec![String::new()];
+        for from in [0, 1, 5] {
+            let longer = |text: &String| ["a", "b", "c", "d"].map(|letter| text.clone() + letter);
+            texts.extend(texts[from..].iter().flat_map(longer).collect::<Vec<_>>());
+        }
+        assert_eq!(texts.len(), 85);
+        let texts = texts.iter().map(|value| Some(text(value)));
         let numbers = [0.0, 1.0, 1.5, 2.0, 3.0].map(|number| Some(Value::Number(number)));
         let others = [Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), None];
         let values: Vec<_> = texts.into_iter().chain(numbers).chain(others).collect();
