@@ -6,8 +6,8 @@ use std::path::Path;
 use super::failure::Failure;
 use super::terminal::print_message;
 use crate::exit::Exit;
-use crate::monitor::{LiveAudit, RuleFinding, Verdict};
 use crate::monitor::log::{Mapping, MissedCalls, OtherCalls, Shape, ShapeFit, best_shape, fit_shapes};
+use crate::monitor::{LiveAudit, RuleFinding, Verdict};
 
 /// What was read of a log, as evidence for or against its shape.
 pub(super) struct ReadLog<'a> {
@@ -171,7 +171,11 @@ pub(super) fn doubts_of_followed(follower: &LiveAudit, skipped: &[u64]) -> Vec<S
     let mut doubts = Vec::new();
     if !skipped.is_empty() {
         let lines: Vec<String> = skipped.iter().take(10).map(u64::to_string).collect();
-        doubts.push(format!("{} left out (lines {})", crate::report::counted(skipped.len() as u64, "record"), lines.join(", ")));
+        doubts.push(format!(
+            "{} left out (lines {})",
+            crate::report::counted(skipped.len() as u64, "record"),
+            lines.join(", ")
+        ));
     }
     if follower.log().cut_off_calls > 0 {
         doubts.push("the log ends within a call".to_owned());

@@ -38,11 +38,9 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
     let unseen = audited.findings.iter().filter(|f| !f.warnings.is_empty()).count();
     let never = audited.findings.iter().filter(|f| f.never_applied()).count();
     let _ = match broken {
-        0 if undecided > 0 => writeln!(
-            out,
-            "No verdict on {undecided} of {}.",
-            counted(audited.findings.len() as u64, "rule")
-        ),
+        0 if undecided > 0 => {
+            writeln!(out, "No verdict on {undecided} of {}.", counted(audited.findings.len() as u64, "rule"))
+        }
         // What was never evaluated is not kept.
         0 if never > 0 => writeln!(
             out,

@@ -322,7 +322,17 @@ fn labels_can_be_recorded_replayed_and_given_by_handoff() {
     bench.write("log.jsonl", "{\"content\":\"Hello\"}\n");
     let by_hand = |folder: &str, text: &str| {
         let mut child = bench
-            .command(&["audit", "log.jsonl", "--policy", "p.toml", "--provider", "handoff", "--out", "by-hand", "--allow-no-calls"])
+            .command(&[
+                "audit",
+                "log.jsonl",
+                "--policy",
+                "p.toml",
+                "--provider",
+                "handoff",
+                "--out",
+                "by-hand",
+                "--allow-no-calls",
+            ])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()

@@ -89,8 +89,8 @@ impl Key {
             "value" => Self::AttributeValue,
             "call_id" | "callId" | "callID" => Self::OtherId,
             "tools" | "message" | "payload" | "role" | "model" | "kind" => Self::Other,
-            "arguments" | "args" | "parameters" | "kwargs" | "action" | "action_input" | "custom" | "recipient_name"
-            | "executableCode" | "executable_code" => Self::Suspicious,
+            "arguments" | "args" | "parameters" | "kwargs" | "action" | "action_input" | "custom"
+            | "recipient_name" | "executableCode" | "executable_code" => Self::Suspicious,
             _ if contains_ignoring_case(key, "tool") || contains_ignoring_case(key, "function") => {
                 if ends_ignoring_case(key, "id") { Self::OtherId } else { Self::Suspicious }
             }
@@ -437,20 +437,93 @@ mod tests {
 
     /// Keys that say something of calls in some form, and others.
     const KEYS: [&str; 60] = [
-        "type", "name", "id", "input", "tool_calls", "content", "message", "payload", "text", "arguments", "args",
-        "function", "tool", "action", "messages", "prompt", "usage", "toolCalls", "functionCall", "function_call",
-        "tool_use", "tool_use_id", "call_id", "params", "method", "event", "run_type", "key", "value", "attributes",
-        "gen_ai.tool.name", "gen_ai.tool.call.arguments", "tool_result", "output", "result", "tools", "parameters",
-        "kwargs", "data", "state", "custom", "recipient_name", "executableCode", "command", "changes", "history",
-        "action_input", "observation", "thought", "gen_ai.completion.0.tool_calls.0.name", "span_name", "role", "x",
-        "toolName", "TOOL_CALLS", "Tool-Call", "inputs", "properties", "$schema", "invalid_tool_calls",
+        "type",
+        "name",
+        "id",
+        "input",
+        "tool_calls",
+        "content",
+        "message",
+        "payload",
+        "text",
+        "arguments",
+        "args",
+        "function",
+        "tool",
+        "action",
+        "messages",
+        "prompt",
+        "usage",
+        "toolCalls",
+        "functionCall",
+        "function_call",
+        "tool_use",
+        "tool_use_id",
+        "call_id",
+        "params",
+        "method",
+        "event",
+        "run_type",
+        "key",
+        "value",
+        "attributes",
+        "gen_ai.tool.name",
+        "gen_ai.tool.call.arguments",
+        "tool_result",
+        "output",
+        "result",
+        "tools",
+        "parameters",
+        "kwargs",
+        "data",
+        "state",
+        "custom",
+        "recipient_name",
+        "executableCode",
+        "command",
+        "changes",
+        "history",
+        "action_input",
+        "observation",
+        "thought",
+        "gen_ai.completion.0.tool_calls.0.name",
+        "span_name",
+        "role",
+        "x",
+        "toolName",
+        "TOOL_CALLS",
+        "Tool-Call",
+        "inputs",
+        "properties",
+        "$schema",
+        "invalid_tool_calls",
     ];
 
     const TEXTS: [&str; 24] = [
-        "tool_use", "tool_result", "function", "tool_call", "text", "Bash", "c1", "c2", "c3", "tools/call", "tool",
-        "on_tool_start", "execute_tool Bash", "", " ", "{\"name\":\"Bash\",\"arguments\":{}}", "object",
-        "[{\"type\":\"tool_use\",\"name\":\"Bash\"}]", "toolUse", "FunctionCall", "command_execution", "file_change",
-        "local_shell_call", "function_call_output",
+        "tool_use",
+        "tool_result",
+        "function",
+        "tool_call",
+        "text",
+        "Bash",
+        "c1",
+        "c2",
+        "c3",
+        "tools/call",
+        "tool",
+        "on_tool_start",
+        "execute_tool Bash",
+        "",
+        " ",
+        "{\"name\":\"Bash\",\"arguments\":{}}",
+        "object",
+        "[{\"type\":\"tool_use\",\"name\":\"Bash\"}]",
+        "toolUse",
+        "FunctionCall",
+        "command_execution",
+        "file_change",
+        "local_shell_call",
+        "function_call_output",
     ];
 
     fn usual_call(rng: &mut Rng) -> Value {
@@ -460,7 +533,9 @@ mod tests {
             0 => json!({"tool_calls": [{"id": id, "type": "function",
                 "function": {"name": name, "arguments": *rng.choice(&["{\"a\": [1, 2.5]}", "", "x", "{", "3"]).unwrap()}}]}),
             1 => json!({"tool_calls": []}),
-            _ => json!({"type": "tool_use", "id": id, "name": name, "input": {"command": "ls", "n": {"b": null, "a": -1}}}),
+            _ => {
+                json!({"type": "tool_use", "id": id, "name": name, "input": {"command": "ls", "n": {"b": null, "a": -1}}})
+            }
         }
     }
 
@@ -496,7 +571,10 @@ mod tests {
             let calls: Vec<_> =
                 calls.iter().map(|call| (call.id.to_string(), call.name.to_string(), Some(call.arguments))).collect();
             let found = find_calls(&record);
-            assert!(found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history), "{text}: {found:?}");
+            assert!(
+                found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history),
+                "{text}: {found:?}"
+            );
             let hash_of = |value: &Value| ValueHash::default().deserialize(value).unwrap();
             // In what a tool answered, the search finds fewer calls: then they differ from those of the plan.
             for call in found {
@@ -504,7 +582,10 @@ mod tests {
                 assert!(calls.contains(&call), "seed {seed}: {call:?} is not among {calls:?} of {text}");
             }
         }
-        assert!(simple > count as u32 / 10 && with_calls > count as u32 / 100, "{simple} simple, {with_calls} with calls");
+        assert!(
+            simple > count as u32 / 10 && with_calls > count as u32 / 100,
+            "{simple} simple, {with_calls} with calls"
+        );
         assert_eq!(hash(|state| "a".hash(state)), hash(|state| "a".to_owned().hash(state)));
     }
 }
