@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit_args::AuditArgs;
-use super::audit_fit::ReadLog;
+use super::audit_args::{AuditArgs, set_path};
+use super::audit_fit::{ReadLog, doubts_of_followed, is_about_no_call};
 use super::audit_labels::{WholeLog, label_log};
 use super::audit_log::{DETECTION_BYTES, Log};
 use super::audit_page::{journal_of, write_audit_page, write_junit};
@@ -32,7 +32,7 @@ use crate::monitor::{
 use crate::pipeline::{
     EventName, Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
 };
-use crate::report::{audit_findings, audit_json, audit_text, counted, default_audit_text, objections_text};
+use crate::report::{audit_findings, audit_json, audit_text, default_audit_text, objections_text};
 use crate::temporal::{FinalVerdict, Formulas, UnsupportedError};
 
 /// The value of `--policy` for the default policy.
@@ -142,9 +142,13 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         }
     };
     // Before any verdict is printed: in a log of the wrong shape most rules hold, because nothing in it is seen.
-    if let Some(failure) = read(Some(&audited)).explain_no_verdict() {
-        return Err(failure);
-    }
+    let mut findings = std::mem::take(&mut audited.findings);
+    let without_verdict = read(Some(&audited)).withdraw_verdicts(&mut findings, |rule| auditor.reads_calls(rule));
+    audited.findings = findings;
+    let without_verdict = match without_verdict {
+        Some(failure) if audited.findings.iter().all(|finding| finding.no_verdict) => return Err(failure),
+        other => other,
+    };
     let verification = if is_default(args) { verify_journal(args)? } else { Verification::default() };
     if is_default(args) {
         require_decisions(args, &audited)?;
@@ -158,8 +162,17 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
     }
     write_audit_page(args, shape.name(), &audited, &verification)?;
     let broken = !verification.objections.is_empty()
-        || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
-    if broken { Ok(Exit::Negative) } else { refuse_doubts(args, &audited.doubts()) }
+        || audited.findings.iter().any(|f| f.is_broken() && f.rule.severity == Severity::Error);
+    match without_verdict {
+        _ if broken => Ok(Exit::Negative),
+        Some(failure) => Err(failure),
+        None => {
+            if args.allow_no_calls {
+                audited.findings.iter_mut().for_each(|f| f.warnings.retain(|warning| !is_about_no_call(warning)));
+            }
+            refuse_doubts(args, &audited.doubts())
+        }
+    }
 }
 
 /// With `--strict`, what was not read is not kept.
@@ -394,23 +407,43 @@ async fn follow(
         other_calls,
         allow_no_calls: args.allow_no_calls,
     };
-    if let Some(failure) = read.explain_no_verdict() {
-        return Err(failure);
-    }
-    let mut doubts = doubts_of_followed(&follower, &skipped);
-    for (rule, warning) in
-        follower.missing_inputs().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one)))
-    {
-        doubts.push(format!("{rule}: {warning}"));
+    end_of_followed(args, &auditor, &mut follower, &read, &skipped)
+}
+
+/// Prints how each rule stands at the end of a log that was followed, and returns the exit status.
+fn end_of_followed(
+    args: &AuditArgs,
+    auditor: &Auditor,
+    follower: &mut LiveAudit,
+    read: &ReadLog<'_>,
+    skipped: &[u64],
+) -> Result<Exit, Failure> {
+    let misfit = read.explain_misfit();
+    let is_misfit = misfit.is_some();
+    let without_verdict = misfit.or_else(|| read.explain_unread_calls());
+    let has_no_verdict = |rule: &str| is_misfit || without_verdict.is_some() && auditor.reads_calls(rule);
+    let mut doubts = doubts_of_followed(follower, skipped);
+    let missing = follower.missing_inputs();
+    let lacks_data: Vec<String> =
+        missing.iter().filter(|(_, all)| !all.is_empty()).map(|(rule, _)| (*rule).to_owned()).collect();
+    for (rule, warning) in missing.iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one))) {
+        if !(args.allow_no_calls && is_about_no_call(warning)) {
+            doubts.push(format!("{rule}: {warning}"));
+        }
         match args.format.plain() {
             Format::Text => print_result(&format!("{rule}: warning: {warning}\n")),
             Format::Json => print_json_line(&json!({"rule": rule, "warning": warning})),
         }
     }
     let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
-    let mut broken = follower.failed_causal_rules().iter().any(|id| severe(id));
+    // A violation that rests on data of another shape is none.
+    let counts = |id: &str| severe(id) && !(is_misfit && lacks_data.iter().any(|rule| rule == id));
+    let mut broken = follower.failed_causal_rules().iter().any(|id| counts(id));
     for (rule, ending, residual) in follower.endings() {
-        broken |= !ending.holds() && severe(&rule);
+        if ending != FinalVerdict::Violated && has_no_verdict(&rule) {
+            continue;
+        }
+        broken |= !ending.holds() && counts(&rule);
         if let Some(residual) = residual.filter(|_| ending == FinalVerdict::PresumablyViolated) {
             match args.format.plain() {
                 Format::Text => {
@@ -422,26 +455,15 @@ async fn follow(
             }
         }
     }
-    if broken { Ok(Exit::Negative) } else { refuse_doubts(args, &doubts) }
-}
-
-/// What speaks against the verdicts on a log that was followed.
-fn doubts_of_followed(follower: &LiveAudit, skipped: &[u64]) -> Vec<String> {
-    let mut doubts = Vec::new();
-    if !skipped.is_empty() {
-        let lines: Vec<String> = skipped.iter().take(10).map(u64::to_string).collect();
-        doubts.push(format!("{} left out (lines {})", counted(skipped.len() as u64, "record"), lines.join(", ")));
+    match without_verdict {
+        Some(failure) if broken => {
+            print_message(&format!("warning: {}", failure.message));
+            Ok(Exit::Negative)
+        }
+        None if broken => Ok(Exit::Negative),
+        Some(failure) => Err(failure),
+        None => refuse_doubts(args, &doubts),
     }
-    if follower.log().cut_off_calls > 0 {
-        doubts.push("the log ends within a call".to_owned());
-    }
-    if follower.log().conflicting_calls.is_some() {
-        doubts.push("different calls have the same identifier".to_owned());
-    }
-    for doubt in &doubts {
-        print_message(&format!("warning: {doubt}"));
-    }
-    doubts
 }
 
 /// Whether a line is a request with a list of messages.
@@ -555,27 +577,4 @@ fn load_rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<LoadedRules, 
         set_path(&mut mapping, map)?;
     }
     Ok(LoadedRules { rules, mapping, labels })
-}
-
-fn set_path(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
-    let Some((what, path)) = map.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-        return Err(Failure::usage(format!("--map {map}: expected PART=PATH, such as tool_call=payload.tool")));
-    };
-    let list = |paths: &mut Option<Vec<String>>| paths.get_or_insert_default().push(path.to_owned());
-    let one = |field: &mut Option<String>| *field = Some(path.to_owned());
-    match what {
-        "tool_call" => list(&mut mapping.tool_call),
-        "text" => list(&mut mapping.text),
-        "stop_reason" => list(&mut mapping.stop_reason),
-        "lifeline" => one(&mut mapping.lifeline),
-        "event" => one(&mut mapping.event),
-        "message" => one(&mut mapping.message),
-        "time" => one(&mut mapping.time),
-        "within" => one(&mut mapping.within),
-        _ => {
-            return Err(Failure::usage(format!("--map {what}: unknown part"))
-                .hint("the parts are tool_call, text, stop_reason, lifeline, event, message, time and within"));
-        }
-    }
-    Ok(())
 }

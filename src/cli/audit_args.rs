@@ -154,3 +154,27 @@ pub(super) enum OtherCallsChoice {
     /// Leave them out.
     Ignore,
 }
+
+/// Sets the path that a value of `--map` gives.
+pub(super) fn set_path(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
+    let Some((what, path)) = map.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err(Failure::usage(format!("--map {map}: expected PART=PATH, such as tool_call=payload.tool")));
+    };
+    let list = |paths: &mut Option<Vec<String>>| paths.get_or_insert_default().push(path.to_owned());
+    let one = |field: &mut Option<String>| *field = Some(path.to_owned());
+    match what {
+        "tool_call" => list(&mut mapping.tool_call),
+        "text" => list(&mut mapping.text),
+        "stop_reason" => list(&mut mapping.stop_reason),
+        "lifeline" => one(&mut mapping.lifeline),
+        "event" => one(&mut mapping.event),
+        "message" => one(&mut mapping.message),
+        "time" => one(&mut mapping.time),
+        "within" => one(&mut mapping.within),
+        _ => {
+            return Err(Failure::usage(format!("--map {what}: unknown part"))
+                .hint("the parts are tool_call, text, stop_reason, lifeline, event, message, time and within"));
+        }
+    }
+    Ok(())
+}

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::failure::Failure;
+use super::terminal::print_message;
 use crate::exit::Exit;
 use crate::monitor::log::{Mapping, MissedCalls, OtherCalls, Shape, ShapeFit, best_shape, fit_shapes};
+use crate::monitor::{LiveAudit, RuleFinding, Verdict};
 
 /// What was read of a log, as evidence for or against its shape.
 pub(super) struct ReadLog<'a> {
@@ -31,9 +33,35 @@ pub(super) struct ReadLog<'a> {
 }
 
 impl ReadLog<'_> {
-    /// Returns why there is no verdict, if there is none.
-    pub(super) fn explain_no_verdict(&self) -> Option<Failure> {
-        self.explain_misfit().or_else(|| self.explain_missed_calls()).or_else(|| self.explain_no_calls())
+    /// Returns why rules that read calls have no verdict, if they have none.
+    pub(super) fn explain_unread_calls(&self) -> Option<Failure> {
+        self.explain_missed_calls().or_else(|| self.explain_no_calls())
+    }
+
+    /// Withdraws the verdicts that do not count, and returns why. Violations that are decided, and rules that do not read
+    /// what is missing, keep theirs.
+    pub(super) fn withdraw_verdicts(
+        &self,
+        findings: &mut [RuleFinding],
+        reads_calls: impl Fn(&str) -> bool,
+    ) -> Option<Failure> {
+        let misfit = self.explain_misfit();
+        let is_misfit = misfit.is_some();
+        let failure = misfit.or_else(|| self.explain_unread_calls())?;
+        let why = failure.message.strip_prefix(&format!("{}: ", self.path.display())).unwrap_or(&failure.message);
+        for finding in findings {
+            let is_decided = finding.verdict == Verdict::Violated;
+            let is_in_doubt = if is_misfit {
+                // A violation that rests on data of another shape is none.
+                !is_decided || !finding.warnings.is_empty()
+            } else {
+                !is_decided && reads_calls(&finding.rule.id)
+            };
+            if is_in_doubt {
+                finding.withdraw_verdict(why);
+            }
+        }
+        Some(failure)
     }
 
     fn explain_missed_calls(&self) -> Option<Failure> {
@@ -69,7 +97,7 @@ impl ReadLog<'_> {
         (is_without && !self.allow_no_calls && self.shape != Shape::Journal).then(failure)
     }
 
-    fn explain_misfit(&self) -> Option<Failure> {
+    pub(super) fn explain_misfit(&self) -> Option<Failure> {
         if self.records == 0 {
             return Some(self.failure("the log has no records"));
         }
@@ -131,4 +159,32 @@ impl ReadLog<'_> {
             None => failure.hint("set the paths of the log in the [log] table of the policy, or with --map"),
         }
     }
+}
+
+/// Whether a warning only says that no record has a call.
+pub(super) fn is_about_no_call(warning: &str) -> bool {
+    warning.starts_with("no record has a `tool_call`")
+}
+
+/// What speaks against the verdicts on a log that was followed.
+pub(super) fn doubts_of_followed(follower: &LiveAudit, skipped: &[u64]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if !skipped.is_empty() {
+        let lines: Vec<String> = skipped.iter().take(10).map(u64::to_string).collect();
+        doubts.push(format!(
+            "{} left out (lines {})",
+            crate::report::counted(skipped.len() as u64, "record"),
+            lines.join(", ")
+        ));
+    }
+    if follower.log().cut_off_calls > 0 {
+        doubts.push("the log ends within a call".to_owned());
+    }
+    if follower.log().conflicting_calls.is_some() {
+        doubts.push("different calls have the same identifier".to_owned());
+    }
+    for doubt in &doubts {
+        print_message(&format!("warning: {doubt}"));
+    }
+    doubts
 }

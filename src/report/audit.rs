@@ -33,10 +33,14 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
         out.push_str(&labelling_text(labelling));
         out.push('\n');
     }
-    let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
+    let broken = audited.findings.iter().filter(|f| f.is_broken()).count();
+    let undecided = audited.findings.iter().filter(|f| f.no_verdict).count();
     let unseen = audited.findings.iter().filter(|f| !f.warnings.is_empty()).count();
     let never = audited.findings.iter().filter(|f| f.never_applied()).count();
     let _ = match broken {
+        0 if undecided > 0 => {
+            writeln!(out, "No verdict on {undecided} of {}.", counted(audited.findings.len() as u64, "rule"))
+        }
         // What was never evaluated is not kept.
         0 if never > 0 => writeln!(
             out,
@@ -75,7 +79,7 @@ fn left_out(audited: &AuditReport) -> String {
 /// The audit by the default policy: the violated rules, and a summary.
 pub fn default_audit_text(log: &str, audited: &AuditReport) -> String {
     let mut out = String::new();
-    let broken: Vec<&RuleFinding> = audited.findings.iter().filter(|f| !f.verdict.holds()).collect();
+    let broken: Vec<&RuleFinding> = audited.findings.iter().filter(|f| f.is_broken()).collect();
     for finding in &broken {
         rule_text(&mut out, finding, audited);
     }
@@ -111,7 +115,8 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
         crate::monitor::Severity::Error => String::new(),
         severity => format!("  [{}]", severity.name()),
     };
-    let _ = writeln!(out, "{}: {}{severity}", finding.rule.id, verdict_words(finding.verdict));
+    let verdict = if finding.no_verdict { "no verdict" } else { verdict_words(finding.verdict) };
+    let _ = writeln!(out, "{}: {verdict}{severity}", finding.rule.id);
     if let Some(description) = &finding.rule.description {
         let _ = writeln!(out, "    {description}");
     }
@@ -119,14 +124,14 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
     if !finding.untrusted.is_empty() {
         let _ = writeln!(out, "    {}", untrusted_text(&finding.untrusted, audited.labelling.as_ref()));
     }
-    if let Some(decided_at) = finding.decided_at {
+    if let Some(decided_at) = finding.decided_at.filter(|_| !finding.no_verdict) {
         let decided = match finding.verdict {
             Verdict::PresumablyViolated => "decided at the end of the log, after state",
             _ => "decided at state",
         };
         let _ = writeln!(out, "    {decided} {}", place(decided_at));
     }
-    for line in &finding.explanation {
+    for line in finding.explanation.iter().filter(|_| !finding.no_verdict) {
         let _ = writeln!(out, "    because {line}");
     }
     if let Some(note) = &finding.note {
@@ -138,14 +143,14 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &AuditReport) {
     if finding.violations > 1 {
         let _ = writeln!(out, "    violated {} times", finding.violations);
     }
-    if !finding.verdict.holds() && finding.failing_count > 0 {
+    if finding.is_broken() && finding.failing_count > 0 {
         // Only the first ones, because a rule can fail from very many positions.
         let shown: Vec<String> = finding.failing.iter().take(8).map(u64::to_string).collect();
         let more = if finding.failing_count > shown.len() as u64 { ", …" } else { "" };
         let _ =
             writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
     }
-    if let Some(residual) = &finding.residual {
+    if let Some(residual) = finding.residual.as_ref().filter(|_| !finding.no_verdict) {
         let _ = writeln!(out, "    residual: {residual}");
     }
     out.push('\n');
@@ -160,7 +165,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &AuditReport) -> Value {
                 "id": finding.rule.id,
                 "formula": finding.formula,
                 "severity": finding.rule.severity.name(),
-                "verdict": finding.verdict.name(),
+                "verdict": if finding.no_verdict { "no_verdict" } else { finding.verdict.name() },
                 "decided_at": finding.decided_at,
                 "decided_at_line": finding.decided_at.and_then(|state| audited.log.places.line(state)),
                 "failing_positions": finding.failing,

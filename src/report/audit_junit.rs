@@ -12,9 +12,9 @@ use crate::monitor::{AuditReport, RuleFinding, Severity};
 use crate::pipeline::{Objection, Verification};
 
 pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification) -> String {
-    let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
-    // It holds, perhaps only because no record has what it asks for.
-    let is_unseen = |finding: &&RuleFinding| finding.verdict.holds() && !finding.warnings.is_empty();
+    let fails = |finding: &&RuleFinding| finding.is_broken() && finding.rule.severity == Severity::Error;
+    // It holds, perhaps only because no record has what it asks for, or has no verdict for that reason.
+    let is_unseen = |finding: &&RuleFinding| !finding.is_broken() && !finding.warnings.is_empty();
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
     // Writing to a string cannot fail.
@@ -60,7 +60,7 @@ pub fn audit_junit(log: &str, audited: &AuditReport, verification: &Verification
         if is_unseen(&finding) {
             let _ = write!(out, "<skipped message=\"{}\"/>", escaped(&finding.warnings.join("; ")));
         }
-        if !finding.verdict.holds() {
+        if finding.is_broken() {
             let why =
                 [vec![finding.formula.clone()], finding.explanation.clone(), untrusted.into_iter().collect()].concat();
             let (why, verdict) = (escaped(&why.join("\n")), finding.verdict.name());
@@ -81,7 +81,7 @@ pub fn audit_findings(log: &str, audited: &AuditReport, verification: &Verificat
         let line = usize::try_from(*event).unwrap_or_default();
         Finding::new("objection", Level::Error, format!("{about}: {text}")).at(FileLine::new(log, line))
     });
-    let broken = audited.findings.iter().filter(|finding| !finding.verdict.holds()).map(|finding| {
+    let broken = audited.findings.iter().filter(|finding| finding.is_broken()).map(|finding| {
         let level = match finding.rule.severity {
             Severity::Error => Level::Error,
             Severity::Warning => Level::Warning,

@@ -371,9 +371,11 @@ fn evaluates_a_formula_on_a_trace_and_draws_its_automaton() {
 fn warns_about_data_that_no_record_has() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
-    bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).prints(&[
+    let about_calls = ["audit", "log.jsonl", "--formula", "G !tool_call:rm"];
+    bench.run(&about_calls).expect(3).says(&["rules ask for tool calls, and no record has one", "--allow-no-calls"]);
+    bench.run(&[&about_calls[..], &["--allow-no-calls"]].concat()).expect(0).prints(&[
         "    warning: no record has a `tool_call` (looked for at tool_call, tools",
-        "Every rule holds, but 1 of 1 rule use data that no record has.",
+        "Every rule holds, but 1 of 1 rule uses data that no record has.",
     ]);
     bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
     let other =
@@ -428,7 +430,8 @@ fn the_policies_in_the_documents_run_unchanged() {
     assert_eq!(policies.len(), 3);
     bench.write("log.jsonl", "{\"call\":{\"tool\":\"test\"}}\n{\"call\":{\"tool\":\"submit\"}}\n");
     bench.write("agent.toml", policies[0]);
-    bench.run(&["audit", "log.jsonl", "--policy", "agent.toml"]).expect(0).prints(&["Every rule holds."]);
+    let done = bench.run(&["audit", "log.jsonl", "--policy", "agent.toml"]).expect(0);
+    done.prints(&["the tool `rm` never occurs", "Every rule holds, but 1 of 2 rules "]);
     // The log has nothing for a model to judge.
     bench.write("silent.jsonl", "{\"content\":\"\"}\n");
     bench.write("labels.toml", policies[2]);
@@ -442,9 +445,9 @@ fn the_name_of_a_tool_in_a_message_is_not_a_call() {
     let bench = Bench::without_tools();
     let never = ["--formula", "G !tool_call:rm"];
     bench.write("openai.json", r#"[{"role":"user","content":"rm"},{"role":"assistant","content":"rm"}]"#);
-    bench.run(&[&["audit", "openai.json"], &never[..]].concat()).expect(0);
+    bench.run(&[&["audit", "openai.json", "--allow-no-calls"], &never[..]].concat()).expect(0);
     bench.write("claude.jsonl", "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"rm\"}}\n");
-    bench.run(&[&["audit", "claude.jsonl"], &never[..]].concat()).expect(0);
+    bench.run(&[&["audit", "claude.jsonl", "--allow-no-calls"], &never[..]].concat()).expect(0);
     bench.write("log.jsonl", "{\"tool\":\"rm\"}\n");
     bench.run(&[&["audit", "log.jsonl"], &never[..]].concat()).expect(1);
 }

@@ -220,6 +220,7 @@ impl Auditor {
             warnings: Vec::new(),
             missing_fields: Vec::new(),
             residual: if verdict == Verdict::PresumablyViolated { self.residual(rule.formula, labels) } else { None },
+            no_verdict: false,
             untrusted: rule.model_propositions(&self.formulas),
             rule: rule.clone(),
         })
@@ -244,6 +245,12 @@ impl Auditor {
     /// Which of `tool_call`, `text` and `stop_reason` the rules read.
     pub fn kinds_read(&self) -> BTreeSet<&'static str> {
         kinds_read(&self.formulas, &self.rules)
+    }
+
+    /// Whether the rule with this id reads calls.
+    pub fn reads_calls(&self, rule: &str) -> bool {
+        let rule = self.rules.iter().find(|other| other.id == rule);
+        rule.is_some_and(|rule| kinds_read(&self.formulas, std::slice::from_ref(rule)).contains("tool_call"))
     }
 
     /// A monitor of the rules about the whole trace.
@@ -560,6 +567,7 @@ impl ResettingAudit {
             warnings: Vec::new(),
             missing_fields: Vec::new(),
             residual: if ending.holds() || was_satisfied { None } else { self.monitor.residual_in_words(&rule.id) },
+            no_verdict: false,
             untrusted: rule.model_propositions(&auditor.formulas),
             rule: rule.clone(),
         }

@@ -56,16 +56,8 @@ impl AuditReport {
         if self.log.cut_off_calls > 0 {
             all.push("the log ends within a call".to_owned());
         }
-        let unseen: Vec<&str> = self
-            .findings
-            .iter()
-            .filter(|f| f.verdict.holds() && !f.warnings.is_empty())
-            .map(|f| f.rule.id.as_str())
-            .collect();
-        if !unseen.is_empty() {
-            let rules = if unseen.len() == 1 { "rule" } else { "rules" };
-            all.push(format!("no record has what the {rules} {} ask for", unseen.join(", ")));
-        }
+        let unseen = self.findings.iter().filter(|finding| finding.verdict.holds() && !finding.warnings.is_empty());
+        all.extend(unseen.map(|finding| format!("rule {}: {}", finding.rule.id, finding.warnings.join(", "))));
         all
     }
 }

@@ -301,6 +301,7 @@ impl CausalAudit {
                 warnings: Vec::new(),
                 missing_fields: Vec::new(),
                 residual: None,
+                no_verdict: false,
                 untrusted: rule.rule.model_propositions(formulas),
                 rule: rule.rule,
             };

@@ -67,6 +67,8 @@ pub struct RuleFinding {
     pub missing_fields: Vec<String>,
     /// If the end of the log decided a violation: what the log would still have to satisfy, in words.
     pub residual: Option<String>,
+    /// Whether the verdict does not count, because it rests on calls that were not read; the reason is among the warnings.
+    pub no_verdict: bool,
     /// The propositions that the verdict rests on and a model labelled. If there are any, the verdict is untrusted.
     pub untrusted: Vec<Arc<str>>,
 }
@@ -78,6 +80,17 @@ pub const EVALUATED_SHOWN: usize = 1_000;
 pub const FAILING_SHOWN: usize = 100;
 
 impl RuleFinding {
+    /// Whether the log breaks the rule.
+    pub fn is_broken(&self) -> bool {
+        !self.no_verdict && !self.verdict.holds()
+    }
+
+    /// Takes back the verdict.
+    pub fn withdraw_verdict(&mut self, why: &str) {
+        self.no_verdict = true;
+        self.warnings.insert(0, why.to_owned());
+    }
+
     /// Whether a causal rule applied to no event, so that the log says nothing about it.
     pub fn never_applied(&self) -> bool {
         self.evaluated == Some(0)

@@ -67,7 +67,7 @@ fn object(done: &Done) -> Value {
 #[test]
 fn rules_over_labels_are_decided_and_marked_untrusted() {
     let (bench, server) = (bench(), labeler());
-    asked(&bench, &server, &["--junit", "j.xml"]).expect(0).prints(&[
+    asked(&bench, &server, &["--junit", "j.xml", "--lenient"]).expect(0).prints(&[
         "greets-first: satisfied\n    !model:refuses W model:polite\n    depends on labels by ",
         "untrusted (model:polite, model:refuses)",
         "4 states labelled, 1 with nothing to label",
@@ -90,6 +90,9 @@ fn rules_over_labels_are_decided_and_marked_untrusted() {
     assert_eq!(told["rules"][1]["untrusted"], json!([]));
     assert_eq!((&told["labels"]["trusted"], &told["labels"]["steps_cached"]), (&json!(false), &json!(3)));
     assert_eq!((&told["labels"]["requests"], &told["labels"]["tokens"]), (&json!(0), &json!(0)));
+    // `rm` is never called, which is no verdict for a job of CI unless it says that this is expected.
+    let strict = asked(&bench, &server, &["--junit", "strict.xml"]).expect(3);
+    strict.says(&["no verdict: rule no-removal: the tool `rm` never occurs", "--lenient"]);
     assert_eq!(server.posts().len(), 3, "nobody is asked twice");
 
     // A violation, without and with --reset.
@@ -238,10 +241,11 @@ fn compares_labels_with_a_reference_field_or_file() {
     assert_eq!(accuracy["overall"]["total"], 3, "an object speaks of the names that it has");
     // A proposition that is never true has an accuracy and no F1.
     bench.write("log.jsonl", "{\"content\":\"well\",\"truth\":{\"polite\":false,\"refuses\":false}}\n");
-    let told = object(&asked(&bench, &server, &["--reference", "truth", "--format", "json"]).expect(0));
+    let silent = ["--allow-no-calls", "--reference", "truth"];
+    let told = object(&asked(&bench, &server, &[&silent[..], &["--format", "json"]].concat()).expect(0));
     let accuracy = &told["labels"]["accuracy"]["overall"];
     assert_eq!((&accuracy["accuracy"], &accuracy["f1"]), (&json!(1.0), &Value::Null));
-    asked(&bench, &server, &["--reference", "truth"]).expect(0).prints(&["     1.000      -"]);
+    asked(&bench, &server, &silent).expect(0).prints(&["     1.000      -"]);
 
     let posts = server.posts().len();
     bench.write("log.jsonl", LOG.replace("Hello", "Hi"));
@@ -318,7 +322,17 @@ fn labels_can_be_recorded_replayed_and_given_by_handoff() {
     bench.write("log.jsonl", "{\"content\":\"Hello\"}\n");
     let by_hand = |folder: &str, text: &str| {
         let mut child = bench
-            .command(&["audit", "log.jsonl", "--policy", "p.toml", "--provider", "handoff", "--out", "by-hand"])
+            .command(&[
+                "audit",
+                "log.jsonl",
+                "--policy",
+                "p.toml",
+                "--provider",
+                "handoff",
+                "--out",
+                "by-hand",
+                "--allow-no-calls",
+            ])
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -344,7 +358,7 @@ fn reports_invalid_settings_before_the_first_request() {
     bench.run(&["audit", "-", "--policy", "p.toml", "--provider", "handoff", "--shape", "jsonl"]).expect(3);
     bench.write("elsewhere.jsonl", "{\"said\":\"Hello\"}\n");
     bench
-        .run(&["audit", "elsewhere.jsonl", "--policy", "p.toml"])
+        .run(&["audit", "elsewhere.jsonl", "--policy", "p.toml", "--allow-no-calls"])
         .expect(0)
         .says(&["no state has a text or a tool call, so every proposition is false", "--map"]);
     for (was, is, line, words) in [

@@ -3,6 +3,8 @@
 //!
 //! Knows nothing of paths and rules; `call_search` walks a record.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 /// How sure it is that something is a call.
@@ -66,7 +68,10 @@ impl Surroundings {
 }
 
 /// A key or a type in lower case with underscores: `toolCalls`, `tool-calls` and `tool_calls` are the same.
-fn normal(word: &str) -> String {
+fn normal(word: &str) -> Cow<'_, str> {
+    if !word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'-' || byte == b' ') {
+        return Cow::Borrowed(word);
+    }
     let mut out = String::with_capacity(word.len() + 4);
     let mut before_is_lower = false;
     for c in word.chars() {
@@ -82,7 +87,7 @@ fn normal(word: &str) -> String {
         }
         before_is_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
     }
-    out
+    Cow::Owned(out)
 }
 
 fn is_call_key(word: &str) -> bool {

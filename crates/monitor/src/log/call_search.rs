@@ -8,10 +8,8 @@ use serde_json::{Map, Value};
 use super::call_fields::parse_arguments;
 use super::call_forms::{self, Certainty, Surroundings};
 
-/// Texts longer than this are not parsed as JSON.
-const LONGEST_TEXT: usize = 1 << 20;
-/// How many times JSON in a text is searched for JSON in a text.
-const MAX_TEXT_DEPTH: u8 = 3;
+/// How many times JSON in a text is searched for JSON in a text. What is deeper may be a call.
+const MAX_TEXT_DEPTH: u8 = 16;
 
 /// Something that looks like a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,9 +77,11 @@ impl Search {
     }
 
     fn visit_text(&mut self, text: &str, key: &str, around: Surroundings) {
-        let parsed =
-            if around.text_depth < MAX_TEXT_DEPTH && text.len() <= LONGEST_TEXT { parse_compound(text) } else { None };
-        if around.is_call_list {
+        let is_searched = around.is_call_list || !around.is_result && !call_forms::is_text_key(key);
+        let parsed = if is_searched { parse_compound(text) } else { None };
+        if around.text_depth >= MAX_TEXT_DEPTH && parsed.is_some() {
+            self.add(String::new(), None, None, Certainty::Possible, around);
+        } else if around.is_call_list {
             match parsed {
                 Some(value) => self.visit(&value, key, around.in_text()),
                 None if text.trim().is_empty() => {}
@@ -90,7 +90,7 @@ impl Search {
                     self.add(text.trim().to_owned(), None, arguments, Certainty::Known, around);
                 }
             }
-        } else if let Some(value) = parsed.filter(|_| !around.is_result && !call_forms::is_text_key(key)) {
+        } else if let Some(value) = parsed {
             self.visit(&value, key, around.in_text());
         }
     }

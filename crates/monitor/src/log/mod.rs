@@ -16,11 +16,13 @@ mod plan;
 mod record_visitor;
 mod repeated_calls;
 mod shape_detection;
+mod simple_calls;
 mod states;
 mod step;
 mod streamed_calls;
 mod surrogates;
 mod text_store;
+mod value_hash;
 
 pub use document::{document_lines, is_document, scan_list, scan_records};
 pub use error::{LogError, RecordError};

@@ -14,6 +14,7 @@ use super::field_reads::FieldReads;
 use super::mapping::{Mapping, OtherCalls, Shape};
 use super::path_tree::{Extract, PathNode};
 use super::record_visitor::RecordVisitor;
+use super::simple_calls::simple_calls;
 use super::states::States;
 use super::step::{ModelLabels, Scalar, Step};
 use super::surrogates::repair_surrogates;
@@ -38,6 +39,8 @@ pub struct Plan {
     tolerates_lists: bool,
     /// What is done with calls in other places; `None` if rules do not use calls, or the user said where they are.
     other_calls: Option<OtherCalls>,
+    /// Whether the arguments of calls are read.
+    reads_arguments: bool,
     /// The texts that formulas look for.
     texts: Vec<Arc<str>>,
 }
@@ -103,9 +106,10 @@ impl Plan {
         }
         // A call that a record states in two places is recognized by its arguments.
         let several_paths = mapping.tool_call.as_ref().is_some_and(|paths| paths.len() > 1);
+        let reads_arguments = model_labels.is_some() || call_fields.read_input() || several_paths;
         for (number, path) in mapping.tool_call.iter().flatten().enumerate() {
             root.insert(path, Extract::ToolCall(number));
-            if model_labels.is_some() || call_fields.read_input() || several_paths {
+            if reads_arguments {
                 root.insert(path, Extract::CallArguments);
             }
         }
@@ -141,6 +145,7 @@ impl Plan {
             list_messages,
             tolerates_lists: false,
             other_calls: None,
+            reads_arguments,
             texts,
         }
     }
@@ -241,6 +246,11 @@ impl Plan {
     /// Looks for calls in the whole record, and compares them with those that were read.
     fn search_calls(&self, json: &[u8], states: &mut States, is_state: bool) -> Result<(), serde_json::Error> {
         let Some(other_calls) = self.other_calls.filter(|_| may_have_calls(json)) else { return Ok(()) };
+        if simple_calls(json).is_some_and(|calls| {
+            if is_state { states.are_all_calls(&calls, self.reads_arguments) } else { calls.is_empty() }
+        }) {
+            return Ok(());
+        }
         // A half of a character that the plan has skipped may stand in a call.
         let record: serde_json::Value =
             serde_json::from_slice(json).or_else(|_| serde_json::from_slice(&repair_surrogates(json)))?;

@@ -2,12 +2,15 @@
 //! and partial records precede the whole one. Such a call counts once.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::Hash as _;
 
+use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 
 use super::call_search::FoundCall;
 use super::log_summary::LogSummary;
+use super::simple_calls::SimpleCall;
+use super::value_hash::{ValueHash, hash};
 
 /// A call in a record, reduced to what tells it from others.
 #[derive(Debug, Clone)]
@@ -36,14 +39,17 @@ impl Sighting {
             (None, None) => None,
         };
         let name = hash(|state| call.name.hash(state));
-        let content = hash(|state| {
-            call.name.hash(state);
-            if let Some(arguments) = &call.arguments {
-                hash_value(arguments, state);
-            }
-        });
+        let content = hash_of_content(name, call.arguments.as_ref().map(hash_of_value));
         let has_arguments = call.arguments.is_some();
         Self { line: 0, number: None, id, name, content, has_arguments, is_history: call.is_history, place: None }
+    }
+
+    /// The sighting of a call that was read without keeping its record; it is the same as that of the call itself.
+    pub(super) fn of_simple(call: &SimpleCall<'_>, number: usize) -> Self {
+        let (name, id) = (hash(|state| call.name.hash(state)), hash(|state| call.id.hash(state)));
+        let content = hash_of_content(name, Some(call.arguments));
+        let (id, number) = (Some(id), Some(number));
+        Self { line: 0, number, id, name, content, has_arguments: true, is_history: false, place: None }
     }
 
     /// This sighting, of the call with this number that was read at a line.
@@ -62,31 +68,13 @@ impl Sighting {
     }
 }
 
-fn hash(feed: impl FnOnce(&mut DefaultHasher)) -> u64 {
-    let mut state = DefaultHasher::new();
-    feed(&mut state);
-    state.finish()
+/// The hash of a name and of the hash of arguments.
+fn hash_of_content(name: u64, arguments: Option<u64>) -> u64 {
+    hash(|state| (name, arguments).hash(state))
 }
 
-/// Feeds a JSON value, whatever the order of its keys.
-fn hash_value(value: &Value, state: &mut DefaultHasher) {
-    match value {
-        Value::Array(items) => {
-            items.len().hash(state);
-            items.iter().for_each(|item| hash_value(item, state));
-        }
-        Value::Object(fields) => {
-            let mut sum = 0_u64;
-            for (key, value) in fields {
-                sum = sum.wrapping_add(hash(|state| {
-                    key.hash(state);
-                    hash_value(value, state);
-                }));
-            }
-            (fields.len(), sum).hash(state);
-        }
-        scalar => scalar.to_string().hash(state),
-    }
+fn hash_of_value(value: &Value) -> u64 {
+    ValueHash::default().deserialize(value).expect("hashing a value cannot fail")
 }
 
 /// A call that was seen before with the same identifier.
@@ -111,7 +99,10 @@ impl CallRegister {
         let mut repeated = Vec::new();
         for sighting in sightings {
             let is_repeated = self.is_repeated(sighting, summary);
-            self.contents.insert(sighting.content);
+            // The history of a request repeats what was read; two equal calls that were not read are two.
+            if sighting.number.is_some() {
+                self.contents.insert(sighting.content);
+            }
             match (is_repeated, sighting.number, &sighting.place) {
                 (true, Some(number), _) => {
                     summary.repeated_calls += 1;

@@ -7,6 +7,7 @@ use super::call_forms::Certainty;
 use super::call_search::FoundCall;
 use super::mapping::OtherCalls;
 use super::repeated_calls::Sighting;
+use super::simple_calls::SimpleCall;
 use super::step::{ModelLabels, Step, add_line};
 
 /// The states of a record; a buffer that is reused from record to record.
@@ -63,6 +64,19 @@ impl States {
         let mut all = std::mem::take(&mut self.sightings);
         all.iter_mut().for_each(|sighting| sighting.line = line);
         all
+    }
+
+    /// Whether the calls of the record are those that were read of it, so that it need not be searched. `has_arguments` says
+    /// whether arguments are read.
+    pub(super) fn are_all_calls(&mut self, calls: &[SimpleCall<'_>], has_arguments: bool) -> bool {
+        let step = &self.whole;
+        let are_same = step.tools.len() == calls.len()
+            && step.tools.iter().zip(calls).all(|(tool, call)| *tool == call.name)
+            && (!has_arguments || (0..calls.len()).all(|call| step.arguments_of(call).is_some()));
+        if are_same {
+            self.sightings.extend((0..).zip(calls).map(|(number, call)| Sighting::of_simple(call, number)));
+        }
+        are_same
     }
 
     /// Compares the calls that were found anywhere in the record with those that were read in the places of its shape, and

@@ -356,7 +356,17 @@ mod tests {
 
     /// Whether some trace of at most four of these values satisfies a formula: by trying all of them.
     fn is_possible_by_trial(formulas: &Formulas, formula: Formula, values: &[Option<Value<'static>>]) -> bool {
-        let records: Vec<FewFields<'_>> = values.iter().map(|value| FewFields(vec![("why", value.clone())])).collect();
+        // Values of which every atom says the same are tried once.
+        let atoms = formulas.atoms_of(formula);
+        let truth = |record: &FewFields<'_>| -> Vec<bool> {
+            atoms.iter().map(|atom| formulas.atom(*atom).holds(record)).collect()
+        };
+        let records: BTreeMap<Vec<bool>, FewFields<'_>> = values
+            .iter()
+            .map(|value| FewFields(vec![("why", value.clone())]))
+            .map(|record| (truth(&record), record))
+            .collect();
+        let records: Vec<FewFields<'_>> = records.into_values().collect();
         let mut traces: Vec<Vec<usize>> = vec![Vec::new()];
         for _ in 0..4 {
             traces = traces
@@ -392,9 +402,18 @@ mod tests {
             "why = 1",
             "defined(why)",
         ];
-        let texts = ["a", "ab", "b", "ba", "c", "d"].map(|value| Some(text(value)));
-        let numbers = [1.0, 2.0].map(|number| Some(Value::Number(number)));
-        let values: Vec<_> = texts.into_iter().chain(numbers).chain([None]).collect();
+        // All texts of up to three letters, of which the literals have all but `d`; each number, and one below, between and
+        // above them.
+        let mut texts = vec![String::new()];
+        for from in [0, 1, 5] {
+            let longer = |text: &String| ["a", "b", "c", "d"].map(|letter| text.clone() + letter);
+            texts.extend(texts[from..].iter().flat_map(longer).collect::<Vec<_>>());
+        }
+        assert_eq!(texts.len(), 85);
+        let texts = texts.iter().map(|value| Some(text(value)));
+        let numbers = [0.0, 1.0, 1.5, 2.0, 3.0].map(|number| Some(Value::Number(number)));
+        let others = [Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), None];
+        let values: Vec<_> = texts.into_iter().chain(numbers).chain(others).collect();
         let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 5_000 } else { 250 };
         let mut rng = fastrand::Rng::with_seed(46);
         let (mut yes, mut no) = (0, 0);
