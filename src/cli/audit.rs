@@ -175,7 +175,7 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// With `--strict`, what was not read is not kept.
+/// With `--strict`, ends the audit without a verdict if there is a reason to doubt it.
 fn refuse_doubts(args: &AuditArgs, doubts: &[String]) -> Result<Exit, Failure> {
     if doubts.is_empty() || !args.is_strict() {
         return Ok(Exit::Ok);

@@ -37,15 +37,15 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
     };
     match place.find(&files, &|path| path.is_file(), &is_same) {
         Ok(Some(file)) => Ok(LinesOfDiff { lines: file.lines.clone(), note: None }),
-        Ok(None) => Ok(LinesOfDiff { lines: BTreeSet::new(), note: Some(not_named(&shown, spec, &files)) }),
+        Ok(None) => Ok(LinesOfDiff { lines: BTreeSet::new(), note: Some(describe_missing_file(&shown, spec, &files)) }),
         Err(unclear) => Err(Failure::usage(format!("{shown}: {unclear}")).hint(
             "give one diff of two versions, and run the command at the root of the repository or where the diff was made",
         )),
     }
 }
 
-/// Also names the files that are called the same, because one of them may be meant.
-fn not_named(diff: &str, spec: &Path, files: &[ChangedFile]) -> String {
+/// The note on a diff that does not name the specification. It lists files of the same name, because the user may mean one.
+fn describe_missing_file(diff: &str, spec: &Path, files: &[ChangedFile]) -> String {
     let same_name = files.iter().filter(|file| Path::new(&file.written).file_name() == spec.file_name());
     let others: Vec<&str> = same_name.map(|file| file.written.as_str()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" (it changes {})", others.join(", ")) };
@@ -64,17 +64,17 @@ struct Place {
     root: Option<PathBuf>,
 }
 
-/// How it is known that a path of a diff is the specification.
+/// How a path of a diff was recognised as the specification.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Match {
-    /// The path that was given is the end of it, and no file has this path, seen from a folder around the specification.
+    /// The path ends with the path that the user gave, and leads to no file from any folder around the specification.
     ByEnd,
-    /// The specification has this path, seen from a folder around it.
+    /// The path leads to the specification from a folder around it.
     ByFolder,
 }
 
 impl Place {
-    /// The entry of the diff that is the specification. The error names the files between which nothing decides.
+    /// The entry of the diff for the specification. The error names the entries or files that match equally well.
     fn find<'f>(
         &self,
         files: &'f [ChangedFile],

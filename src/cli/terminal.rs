@@ -112,15 +112,15 @@ fn escape_json(json: &str) -> String {
     if json.contains(char::is_control) { json.chars().map(escaped).collect() } else { json }
 }
 
-/// Makes a text safe to write: replaces control characters, writes out invisible ones, and takes the effect from what a build
-/// server would execute. All of these can come from documents, models and file names.
+/// Makes a text safe to write: replaces control characters, writes out invisible ones, and escapes commands for build
+/// servers. All of these can come from documents, models and file names.
 pub(super) fn escape_control_characters(text: &str) -> String {
-    disarm_commands(&replace_control_characters(text)).into_owned()
+    escape_commands(&replace_control_characters(text)).into_owned()
 }
 
-/// A text without commands for a build server. GitHub Actions executes a line of the log that begins with `::`, after blanks,
-/// or has `##[` anywhere; Azure Pipelines one that has `##vso[`. A backslash takes the effect from them.
-fn disarm_commands(text: &str) -> Cow<'_, str> {
+/// Escapes commands for build servers with a backslash. GitHub Actions executes a line of the log that begins with `::`, also
+/// after blanks, or has `##[` anywhere; Azure Pipelines executes a line that has `##vso[`.
+fn escape_commands(text: &str) -> Cow<'_, str> {
     if !text.contains("::") && !text.contains("##") {
         return Cow::Borrowed(text);
     }
@@ -141,12 +141,12 @@ fn replace_control_characters(text: &str) -> String {
 
 /// Writes a text with our own colours, whose parts are escaped already, to stdout.
 pub(super) fn print_painted(text: &str) {
-    write_stdout(disarm_commands(text).as_bytes());
+    write_stdout(escape_commands(text).as_bytes());
 }
 
 /// Writes a text with our own colours, whose parts are escaped already, to stderr. A closed pipe is not an error, as below.
 pub(super) fn write_stderr(text: &str) {
-    let _ = std::io::stderr().lock().write_all(disarm_commands(text).as_bytes());
+    let _ = std::io::stderr().lock().write_all(escape_commands(text).as_bytes());
 }
 
 /// Prints a message on stderr. A closed pipe is not an error: it must not stop a run before its end.

@@ -1,4 +1,4 @@
-//! Whether the property that the documented protocol is known to violate is the one that a specification violates.
+//! Checks that a specification violates the property that the documented protocol is known to violate.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,15 @@ use super::tiers::{SpecificationResult, is_expected_flaw};
 use crate::tla::{Cfg, Verdict};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext, ToolError, Toolchain};
 
-/// The property that has to be violated, if the violation of some property has been accepted so far.
+/// The property that the case expects to be violated. `None` if the case names none, or if the first tier did not accept the
+/// violation of a property.
 pub(super) fn expected_violation<'a>(specs: &Specs, case: &'a Case, tier1: &Tier1) -> Option<&'a str> {
     let expected = case.checklist.expected_outcome.as_ref()?.violates.as_deref()?;
     (is_expected_flaw(specs, case) && tier1.invariants.status == Status::Passed).then_some(expected)
 }
 
-/// Decides whether `expected` is violated. A generated property is this one if it has its name; if none has, it is one that
-/// notices a known bug which should violate `expected`.
+/// Decides whether `expected` is violated. The generated property of this name is checked; if there is none, the properties
+/// that notice a known bug which should violate `expected` are checked in its place.
 pub(super) async fn check_expected_violation(
     expected: &str,
     specs: &Specs,

@@ -1,6 +1,6 @@
-//! A score of which a part may be undecided.
+//! Scores that are a range while a part of them is undecided.
 
-/// A score from 0 to 1, as a range: what was not decided counts as missed in the one end, and as found in the other.
+/// A score from 0 to 1, as a range. The lower end counts everything undecided as missed, the upper end counts it as found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
     pub least: f64,
@@ -10,7 +10,7 @@ pub struct Score {
 /// Smaller differences are rounding.
 const MIN_CHANGE: f64 = 0.0005;
 
-const TO: &str = " to ";
+const RANGE_SEPARATOR: &str = " to ";
 
 impl Score {
     /// The score with this range; `most` is left out if everything was decided.
@@ -35,11 +35,14 @@ impl Score {
     /// `0.80`, or `0.80 to 0.90` if a part is undecided.
     pub fn words(self, digits: usize) -> String {
         let Self { least, most } = self;
-        if self.is_decided() { format!("{least:.digits$}") } else { format!("{least:.digits$}{TO}{most:.digits$}") }
+        if self.is_decided() {
+            return format!("{least:.digits$}");
+        }
+        format!("{least:.digits$}{RANGE_SEPARATOR}{most:.digits$}")
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (least, most) = text.split_once(TO).unwrap_or((text, text));
+        let (least, most) = text.split_once(RANGE_SEPARATOR).unwrap_or((text, text));
         Some(Self { least: least.parse().ok()?, most: most.parse().ok()? })
     }
 }

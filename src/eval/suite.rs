@@ -221,7 +221,8 @@ fn split_csv(line: &str) -> Vec<String> {
 pub struct Comparison {
     /// Lines for a reader; any of them makes the comparison fail.
     pub regressions: Vec<String>,
-    /// What was decided before and is not decided now, for example because of a time limit: nobody knows whether it got worse.
+    /// Lines about what was decided before and is not decided now, for example because of a time limit. It may or may not
+    /// have got worse.
     pub undecided: Vec<String>,
     /// Other changes.
     pub changes: Vec<String>,

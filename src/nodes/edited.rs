@@ -27,8 +27,8 @@ impl Mistakes {
     }
 }
 
-/// What becomes of an answer.
-pub(super) enum Taken<T> {
+/// Whether the text of an answer is accepted.
+pub(super) enum CorrectionResult<T> {
     /// The text of this artifact is accepted.
     Accepted { value: T, sha: Sha },
     /// The node is asked once more, or gives up after its second answer.
@@ -47,12 +47,12 @@ pub(super) struct TextToCorrect<'a> {
     last_answer: Option<String>,
     /// The text of the last answer, if it was sent back.
     pending: Option<String>,
-    /// Whether the last answer was used but for a part, so that only this part is asked for.
+    /// Whether all but a part of the last answer was used, so that only this part is requested.
     only_the_rest: bool,
 }
 
 impl<'a> TextToCorrect<'a> {
-    /// `accepted` is the last text that was accepted, `last_answer` the last answer, which may be none of these.
+    /// `accepted` is the last accepted text, `last_answer` the last answer, accepted or not.
     pub(super) fn new(
         node: NodeName,
         accepted: Option<String>,
@@ -72,22 +72,22 @@ impl<'a> TextToCorrect<'a> {
         self.pending.as_deref().or(self.accepted.as_deref()).or(self.last_answer.as_deref())
     }
 
-    /// The text of `feedback.md`. What the last answer has mended is left out.
+    /// The text of `feedback.md`, without the feedback that the last answer has resolved.
     pub(super) fn feedback_file<'b>(&self, open: impl Iterator<Item = &'b Feedback>, if_none: &str) -> String {
         feedback_file(open.filter(|item| !self.only_the_rest || item.is_rest_of_an_answer()), if_none)
     }
 
-    /// Applies an answer and decides on the text. `read` reads a text; its second argument says that mistakes which can be
-    /// marked are accepted. After the second answer, the text of the first one is accepted if it is the better one.
+    /// Applies an answer and decides whether its text is accepted. `read` reads a text; its second argument says that mistakes
+    /// which can be marked are accepted. After the second answer, the text of the first one is accepted if it is the better one.
     ///
     /// `answer_name` is the artifact of the node's answers.
-    pub(super) fn take<T>(
+    pub(super) fn apply_answer<T>(
         &self,
         answer: NodeAnswer,
         answer_name: &str,
         view: &RunView,
         read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
-    ) -> Result<Taken<T>, NodeError> {
+    ) -> Result<CorrectionResult<T>, NodeError> {
         let before = self.pending.as_ref().and(self.accepted.as_deref());
         let normal = normalise(&answer.text);
         let applied = self.shown().and_then(|shown| apply_edits(&normalise(shown), before, &normal));
@@ -135,8 +135,8 @@ impl<'a> TextToCorrect<'a> {
         &self,
         is_change: impl Fn(&str) -> bool,
         read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
-        otherwise: impl Fn() -> Result<Taken<T>, NodeError>,
-    ) -> Result<Taken<T>, NodeError> {
+        otherwise: impl Fn() -> Result<CorrectionResult<T>, NodeError>,
+    ) -> Result<CorrectionResult<T>, NodeError> {
         if let Some(pending) = self.pending.as_deref().filter(|pending| self.is_last && is_change(pending))
             && let Ok(value) = read(pending, true)
         {
@@ -146,13 +146,18 @@ impl<'a> TextToCorrect<'a> {
         otherwise()
     }
 
-    fn accept<T>(&self, mut read: Readable<T>, sha: Sha, mut notes: Vec<String>) -> Result<Taken<T>, NodeError> {
+    fn accept<T>(
+        &self,
+        mut read: Readable<T>,
+        sha: Sha,
+        mut notes: Vec<String>,
+    ) -> Result<CorrectionResult<T>, NodeError> {
         if !notes.is_empty() && self.node == NodeName::Formalize {
             // A module as it was stored has no fence.
             read.normalised.clear();
         }
         read.normalised.append(&mut notes);
-        Ok(Taken::Accepted { value: record_normalisation(self.attempt, read)?, sha })
+        Ok(CorrectionResult::Accepted { value: record_normalisation(self.attempt, read)?, sha })
     }
 
     /// `text` is what the next request shows; `None` leaves what this one has shown.
@@ -164,7 +169,7 @@ impl<'a> TextToCorrect<'a> {
         problem: String,
         is_usable: bool,
         view: &RunView,
-    ) -> Result<Taken<T>, NodeError> {
+    ) -> Result<CorrectionResult<T>, NodeError> {
         let mut artifacts = BTreeMap::new();
         let pending = text.or(self.pending.as_deref());
         if pending.is_some() || view.artifact(&pending_name(self.node)).is_some() {
@@ -182,7 +187,7 @@ impl<'a> TextToCorrect<'a> {
         } else {
             ("your last answer could not be read", problem)
         };
-        Ok(Taken::SentBack(Product {
+        Ok(CorrectionResult::SentBack(Product {
             event: Event::Unreadable,
             artifacts,
             feedback: vec![Feedback { node: self.node, from: from.to_owned(), text: what }],

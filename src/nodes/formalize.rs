@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::ask::NodeRequest;
 use super::context::NodeContext;
-use super::edited::{Mistakes, Taken, TextToCorrect};
+use super::edited::{CorrectionResult, Mistakes, TextToCorrect};
 use super::single_call;
 use super::workspace::{
     NOT_FOR_THE_MODEL, append_changes, current, diagnostics_text, exemplar_modules, has_marked_changes, number_lines,
@@ -75,9 +75,9 @@ pub(super) async fn perform(
         None => context.ask(view, ask).await?,
     };
     let read = |text: &str, _: bool| extract_module(text, view.module_name()).map_err(Mistakes::unreadable);
-    let (text, sha) = match correcting.take(answer, ANSWER, view, &read)? {
-        Taken::Accepted { value, sha } => (value, sha),
-        Taken::SentBack(product) => return Ok(product),
+    let (text, sha) = match correcting.apply_answer(answer, ANSWER, view, &read)? {
+        CorrectionResult::Accepted { value, sha } => (value, sha),
+        CorrectionResult::SentBack(product) => return Ok(product),
     };
     let source = attempt.keep(&without_own_translation(&text))?;
     let artifacts = BTreeMap::from([

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::ask::NodeRequest;
 use super::context::{NodeContext, halt_for_tool};
-use super::edited::{Mistakes, Taken, TextToCorrect};
+use super::edited::{CorrectionResult, Mistakes, TextToCorrect};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::mutants_text::survivors_file;
 use super::single_call;
@@ -75,9 +75,9 @@ pub(super) async fn perform(
     };
     let read =
         |text: &str, _: bool| extract_sections(text).and_then(with_listed_witnesses).map_err(Mistakes::unreadable);
-    let (read, sha) = match correcting.take(answer, ANSWER, view, &read)? {
-        Taken::Accepted { value, sha } => (value, sha),
-        Taken::SentBack(mut product) => {
+    let (read, sha) = match correcting.apply_answer(answer, ANSWER, view, &read)? {
+        CorrectionResult::Accepted { value, sha } => (value, sha),
+        CorrectionResult::SentBack(mut product) => {
             // An answer that was not accepted is never kept.
             product.artifacts.insert(INPUT.to_owned(), attempt.keep("")?);
             return Ok(product);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::ask::NodeRequest;
 use super::context::NodeContext;
-use super::edited::{Mistakes, Taken, TextToCorrect};
+use super::edited::{CorrectionResult, Mistakes, TextToCorrect};
 use super::sample::NodeAnswer;
 use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
@@ -100,8 +100,8 @@ pub(super) async fn perform(
         let read = if changed_documents.is_some() { without_earlier_places(read)? } else { read };
         require_places(read, &documents, is_last, &unaccounted, &unrelated)
     };
-    match correcting.take(own, ANSWER, view, &read)? {
-        Taken::Accepted { value: (text, requirements, open_points, assumptions), sha } => {
+    match correcting.apply_answer(own, ANSWER, view, &read)? {
+        CorrectionResult::Accepted { value: (text, requirements, open_points, assumptions), sha } => {
             let artifacts = [(ANSWER.to_owned(), sha), (file::INFORMAL.to_owned(), attempt.keep(&text)?)];
             let (other_concerns, normative_sentences) = (other_concerns(&text), account(&text));
             let names = fixed_names(&text);
@@ -110,7 +110,7 @@ pub(super) async fn perform(
             let artifacts = artifacts.into_iter().chain(parts).collect();
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
         }
-        Taken::SentBack(mut product) => {
+        CorrectionResult::SentBack(mut product) => {
             product.artifacts.extend(parts);
             Ok(product)
         }
@@ -247,8 +247,8 @@ fn without_earlier_places(read: Readable<Informal>) -> Result<Readable<Informal>
     ))))
 }
 
-/// The citations of unrelated lines, in words. What stayed in the previous text after it was asked about is not asked about
-/// again; the reviewer sees it.
+/// The citations of unrelated lines, in words. Leaves out citations that the model kept after it was asked about them: the
+/// reviewer decides on those.
 fn newly_unrelated(previous: Option<&str>, informal: &str, documents: &[Document]) -> Vec<String> {
     let asked = previous.map(|text| unrelated_citations(text, documents)).unwrap_or_default();
     let is_known =

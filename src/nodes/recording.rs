@@ -28,7 +28,7 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
             wording: sent.wording.clone(),
             prompt_start: sent.prompt_start.clone(),
             reads: answer.reads.clone(),
-            documents: RecordedDocument::among(&sent.offered),
+            documents: RecordedDocument::from_offered(&sent.offered),
             usage: answer.usage,
             cost_usd: answer.cost_usd,
             model: answer.model.clone(),

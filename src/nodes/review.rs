@@ -150,8 +150,8 @@ fn best_inconclusive(view: &RunView, here: RevisionRank) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
 }
 
-/// What the reviewer itself has to mend in its claims of flaws. Those of further claims are added only to those of the main
-/// one: without them such a claim merely has no second reading.
+/// The mistakes that the reviewer has to correct in its claims of flaws. Mistakes in further claims are reported only together
+/// with one in the main claim: on their own, they only deny the further claim its second reading.
 fn claim_mistakes(
     subject: &ReviewSubject<'_>,
     review: &Review,

@@ -80,7 +80,7 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
             for (list, items) in review.accepted_lists_mut() {
                 let mut settled = Vec::new();
                 for (i, item) in items.iter().enumerate() {
-                    match settle(item, listed.of(list), is_replayed) {
+                    match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
@@ -201,13 +201,12 @@ fn form(name: &str) -> String {
     format!("`{{\"name\": {}, \"reason\": \"…\"}}`", Value::from(name))
 }
 
-/// An accepted item under its listed name; `None` for one of a recording of version 0.2 that accepts nothing listed, which
-/// has no effect.
+/// The accepted item under its listed name. `None` for an unlisted item in a recording of version 0.2, which has no effect.
 ///
 /// # Errors
 ///
 /// What is wrong with it, as a part of a sentence about it.
-fn settle(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<Option<AcceptedItem>, String> {
+fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<Option<AcceptedItem>, String> {
     let find = |name: &str| listed.iter().find(|known| is_same_name(name, known));
     let unlisted = |name: &str| {
         let names = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
@@ -234,14 +233,14 @@ fn settle(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<O
             return Err(format!("is the text {text:?}; give {}", form(name)));
         }
     };
-    if refuses(reason) {
+    if denies_acceptance(reason) {
         return Err(format!("accepts {name:?}, but its reason says that it is not acceptable: {reason:?}"));
     }
     Ok(Some(AcceptedItem::named(name, reason.trim())))
 }
 
 /// Whether a reason says in so many words that something is not accepted.
-fn refuses(reason: &str) -> bool {
+fn denies_acceptance(reason: &str) -> bool {
     let reason = reason.trim().to_lowercase().replace('\u{2019}', "'");
     let first = reason.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_one_word = reason.split_whitespace().count() == 1;
@@ -263,8 +262,8 @@ fn refuses(reason: &str) -> bool {
         || phrases.iter().any(|phrase| reason.contains(phrase))
 }
 
-/// What the reviewer itself can mend in a claim of a flaw that the guard refuses; nothing if another clause refuses it, too,
-/// about which the reviewer can do nothing.
+/// The mistakes that the reviewer can correct in a claim of a flaw that the guard refuses. Empty if a clause that the
+/// reviewer cannot satisfy refuses the claim, too.
 pub(super) fn mistakes_in_claim(subject: &ReviewSubject<'_>, flaw: &Flaw, facts: &FlawFacts) -> Vec<String> {
     let check = subject.fresh_check();
     let Some(check) = check.filter(|check| matches!(check.verdict, Verdict::Violated { .. })) else {

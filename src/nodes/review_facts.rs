@@ -15,7 +15,7 @@ use crate::tla::{
     Cfg, CheckOutcome, Module, Reached, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
 };
 
-/// How the line begins by which a review accepts that the specification itself enforces a property.
+/// The first word of the line `ENFORCED NAME`, by which a review accepts that the specification itself enforces a property.
 pub(super) const ENFORCED: &str = "ENFORCED";
 
 /// The current specification, parsed for the facts about it.

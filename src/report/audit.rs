@@ -56,7 +56,9 @@ pub fn audit_text(log: &str, audited: &AuditReport) -> String {
             if unseen == 1 && audited.findings.len() == 1 { "uses" } else { "use" },
             left_out(audited),
         ),
-        0 if !left_out(audited).is_empty() => writeln!(out, "Every rule holds of what was read.{}", left_out(audited)),
+        0 if !left_out(audited).is_empty() => {
+            writeln!(out, "Every rule holds for the records that were read.{}", left_out(audited))
+        }
         0 => writeln!(out, "Every rule holds."),
         _ => writeln!(out, "{broken} of {} violated.", counted(audited.findings.len() as u64, "rule")),
     };

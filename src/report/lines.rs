@@ -26,7 +26,8 @@ pub(super) fn lines_of(format_text: &str, values: Arguments<'_>) -> String {
     if own == own_breaks {
         return format!("{before}{}\n", in_one_line(rest));
     }
-    // Which of the breaks are our own is not known: at least none begins a line.
+    // The line breaks of the format cannot be distinguished from those of the values. Every further line is indented, so that
+    // no line of a value looks like the beginning of one of ours.
     let mut lines = rest.lines();
     let first = lines.next().unwrap_or_default().to_owned();
     let indented = lines.fold(first, |text, line| {

@@ -11,22 +11,22 @@ use rustix::io::Errno;
 
 use super::reading::{read_file, require_regular, text};
 
-/// Opens a regular file for reading, where `path` begins with `folder`. Never blocks.
+/// Opens a regular file for reading without blocking. `path` must begin with `folder`.
 pub fn open_below(folder: &Path, path: &Path) -> Result<File> {
     let mut parts = parts_below(folder, path)?;
-    let Some(last) = parts.pop() else { return Err(not_below(folder, path)) };
+    let Some(last) = parts.pop() else { return Err(outside_error(folder, path)) };
     let parent = open_folders(folder, &parts)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     // Before it is opened: opening a device has side effects.
     let kind = FileType::from_raw_mode(statat(&parent, last.as_path(), AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
     match kind {
         FileType::RegularFile => {}
-        FileType::Symlink => return Err(is_link(&last)),
+        FileType::Symlink => return Err(link_error(&last)),
         FileType::Directory => return Err(Error::new(ErrorKind::IsADirectory, "it is a folder; give a regular file")),
         FileType::Fifo => return Err(Error::new(ErrorKind::InvalidInput, "it is a named pipe; give a regular file")),
         _ => return Err(Error::new(ErrorKind::InvalidInput, "it is a device or a socket; give a regular file")),
     }
-    let file = File::from(openat(&parent, last.as_path(), flags, Mode::empty()).map_err(|e| not_opened(e, &last))?);
+    let file = File::from(openat(&parent, last.as_path(), flags, Mode::empty()).map_err(|e| open_error(e, &last))?);
     require_regular(file.metadata()?.file_type())?;
     Ok(file)
 }
@@ -48,7 +48,7 @@ pub fn check_below(folder: &Path, path: &Path) -> Result<()> {
     for part in parts_below(folder, path)? {
         at.push(&part);
         match std::fs::symlink_metadata(&at) {
-            Ok(meta) if meta.is_symlink() => return Err(is_link(&part)),
+            Ok(meta) if meta.is_symlink() => return Err(link_error(&part)),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
@@ -65,12 +65,12 @@ pub fn create_folder_below(folder: &Path, path: &Path) -> Result<()> {
 
 /// The parts of `path` below `folder`.
 fn parts_below(folder: &Path, path: &Path) -> Result<Vec<PathBuf>> {
-    let below = path.strip_prefix(folder).map_err(|_| not_below(folder, path))?;
+    let below = path.strip_prefix(folder).map_err(|_| outside_error(folder, path))?;
     let name = |part: Component<'_>| match part {
         Component::Normal(name) => Some(PathBuf::from(name)),
         _ => None,
     };
-    below.components().map(name).collect::<Option<_>>().ok_or_else(|| not_below(folder, path))
+    below.components().map(name).collect::<Option<_>>().ok_or_else(|| outside_error(folder, path))
 }
 
 /// Opens `folder`, which may be a link itself, because the user named it, and in it one folder after the other.
@@ -80,25 +80,25 @@ fn open_folders(folder: &Path, parts: &[PathBuf]) -> Result<OwnedFd> {
     let mut at = openat(CWD, folder, flags, Mode::empty())?;
     for part in parts {
         at = openat(&at, part.as_path(), flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
-            // What the kernel says of a link depends on the system and the flags.
+            // The kernel's error for a link depends on the system and the flags.
             let meta = statat(&at, part.as_path(), AtFlags::SYMLINK_NOFOLLOW);
             let is_a_link = meta.is_ok_and(|meta| FileType::from_raw_mode(meta.st_mode) == FileType::Symlink);
-            if is_a_link { is_link(part) } else { error.into() }
+            if is_a_link { link_error(part) } else { error.into() }
         })?;
     }
     Ok(at)
 }
 
-fn not_opened(error: Errno, part: &Path) -> Error {
-    if error == Errno::LOOP { is_link(part) } else { error.into() }
+fn open_error(error: Errno, part: &Path) -> Error {
+    if error == Errno::LOOP { link_error(part) } else { error.into() }
 }
 
-fn is_link(part: &Path) -> Error {
+fn link_error(part: &Path) -> Error {
     let what = format!("{part:?} is a link, and could lead out of the folder; put a copy in its place");
     Error::new(ErrorKind::PermissionDenied, what)
 }
 
-fn not_below(folder: &Path, path: &Path) -> Error {
+fn outside_error(folder: &Path, path: &Path) -> Error {
     Error::new(ErrorKind::PermissionDenied, format!("{path:?} is not below {folder:?}"))
 }
 

@@ -205,7 +205,7 @@ pub struct Answer {
     pub model: Option<String>,
     /// Whether the answer was recorded for another wording of the prompt.
     pub stale: bool,
-    /// The documents that differ from those that it was recorded for: nobody has read them for this answer.
+    /// The documents that differ from those of the recording: the model did not read their present text for this answer.
     pub changed_documents: Vec<ChangedDocument>,
     /// The server's ids of the requests of the call.
     pub request_ids: Vec<String>,

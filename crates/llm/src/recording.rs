@@ -68,9 +68,9 @@ pub struct RecordedDocument {
 }
 
 impl RecordedDocument {
-    /// The documents among the files of a request; `None` if they cannot be told from their index, as in a journal of
-    /// version 0.2.
-    pub fn among(offered: &[Offered]) -> Option<Vec<Self>> {
+    /// The documents among the offered files. `None` if no file is marked as their index, as in a journal of version 0.2,
+    /// because then the index cannot be distinguished from a document.
+    pub fn from_offered(offered: &[Offered]) -> Option<Vec<Self>> {
         let documents: Vec<&Offered> = offered.iter().filter(|file| file.is_document()).collect();
         let is_known = documents.is_empty() || offered.iter().any(|file| file.is_index);
         let document = |file: &Offered| Self { path: file.path.clone(), sha: file.sha.clone() };
@@ -87,7 +87,7 @@ impl Recorded {
             wording: request.wording(),
             prompt_start: request.prompt.chars().take(80).collect(),
             reads: answer.reads.clone(),
-            documents: RecordedDocument::among(&request.offered),
+            documents: RecordedDocument::from_offered(&request.offered),
             usage: answer.usage,
             cost_usd: answer.cost_usd,
             model: answer.model.clone(),

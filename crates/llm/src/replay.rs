@@ -249,7 +249,7 @@ mod tests {
         let reads = request.offered.iter().take(read);
         answer.reads =
             reads.map(|file| FileRead { path: file.path.clone(), sha: file.sha.clone(), whole: true }).collect();
-        answer.documents = RecordedDocument::among(&request.offered).filter(|_| !is_old);
+        answer.documents = RecordedDocument::from_offered(&request.offered).filter(|_| !is_old);
         Recording { name: "r".into(), answers: vec![answer] }
     }
 

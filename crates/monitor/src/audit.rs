@@ -110,7 +110,7 @@ impl Auditor {
         let extra_fields: Vec<&str> = extra_fields.into_iter().chain(clock_fields.filter(|_| is_causal)).collect();
         let plan = Plan::new(&mapping, &formulas, &read, &extra_fields).with_labels(known.unwrap_or_default());
         let uses_calls = kinds_read(&formulas, &rules).contains("tool_call");
-        let plan = plan.searching_calls(if uses_calls { search_of(&mapping) } else { None });
+        let plan = plan.searching_calls(if uses_calls { treatment_of_other_calls(&mapping) } else { None });
         Ok(Self { formulas, rules, mapping, plan, trace_formulas, with_timelines: false })
     }
 
@@ -287,9 +287,9 @@ impl Auditor {
     }
 }
 
-/// What is done with calls in other places than those of the shape; `None` if the user said where they are, because then
-/// calls elsewhere are left out on purpose. A journal has its own fields.
-fn search_of(mapping: &Mapping) -> Option<OtherCalls> {
+/// How to treat calls outside of the places that the shape has for them. `None` for a journal, which has fields of its own,
+/// and if the user has set the paths of calls, because then calls elsewhere are left out on purpose.
+fn treatment_of_other_calls(mapping: &Mapping) -> Option<OtherCalls> {
     let shape = mapping.shape.filter(|shape| *shape != Shape::Journal)?;
     let defaults = Mapping::default().with_shape_defaults(shape);
     let is_default =

@@ -1,4 +1,4 @@
-//! The result of an audit, and what speaks against its verdicts.
+//! The result of an audit, and the reasons to doubt its verdicts.
 
 use super::finding::RuleFinding;
 use super::labelling::Labelling;
@@ -31,8 +31,8 @@ impl AuditReport {
         all
     }
 
-    /// What speaks against a verdict although no rule is violated: records that were not read, and rules about something that
-    /// no record has.
+    /// The reasons to doubt the verdict although no rule is violated: records that were not read, and rules about data that no
+    /// record has.
     pub fn doubts(&self) -> Vec<String> {
         let mut all = Vec::new();
         let skipped = self.log.invalid_count + u64::from(self.log.torn.is_some());

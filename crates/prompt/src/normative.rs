@@ -53,10 +53,12 @@ impl NormativeSentence {
 
 /// The normative sentences of those documents for which `is_read` holds, each with its account in the informal specification.
 ///
-/// A place accounts for a sentence if it names a line of it on which no other normative sentence is, or if it names several
-/// lines with all of the sentence and with no more normative sentences than lines. Otherwise the part that cites it accounts for those whose words it quotes with the place; without a quotation, for those of
-/// which it has half of the content words, and for the one with which it shares most of them: at least two, or one if it
-/// shares none with the others.
+/// A place accounts for a sentence if this is the only normative sentence on one of the cited lines, or if the cited lines
+/// hold the whole sentence and there are no more normative sentences than lines.
+///
+/// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
+/// sentences that contain them. If not, it accounts for each sentence with which it shares half of the sentence's content
+/// words, and for the sentence with which it shares most: at least two words, or one if it shares none with the others.
 pub fn account_for(
     informal: &str,
     documents: &[Document],

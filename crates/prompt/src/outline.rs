@@ -32,8 +32,8 @@ impl Section {
         }
     }
 
-    /// The section that a heading begins. `is_title`: it is the title of the whole text, which begins one only if it says
-    /// nothing else.
+    /// The section that a heading begins. The title of the whole text (`is_title`) begins a section only if it says nothing
+    /// else.
     fn of_heading(title: &str, is_title: bool) -> Option<Self> {
         use strum::VariantArray as _;
         let words = bare_words(title);
@@ -43,7 +43,7 @@ impl Section {
         match exact {
             Some(_) => exact,
             None if is_title => lower.ends_with("assumptions").then_some(Self::Assumptions),
-            None if is_free(title) => None,
+            None if is_prose_section(title) => None,
             None => [Self::OpenPoints, Self::OutOfScope, Self::OtherConcerns, Self::Requirements]
                 .into_iter()
                 .find(|section| begins_with_words(title, &section.title().to_lowercase()))
@@ -61,10 +61,10 @@ impl Section {
 }
 
 /// Sections that are read as prose.
-const FREE: [&str; 7] = ["concern", "processes", "state", "steps", "actions", "fairness", "witnesses"];
+const PROSE_SECTIONS: [&str; 7] = ["concern", "processes", "state", "steps", "actions", "fairness", "witnesses"];
 
-fn is_free(title: &str) -> bool {
-    FREE.iter().any(|words| begins_with_words(title, words))
+fn is_prose_section(title: &str) -> bool {
+    PROSE_SECTIONS.iter().any(|words| begins_with_words(title, words))
 }
 
 static TAG: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"<[^>]*>").expect("a valid pattern"));
@@ -141,7 +141,7 @@ pub(super) fn outline(text: &str) -> Vec<OutlineLine<'_>> {
             let inherited = open.last().and_then(|(_, section)| *section);
             let is_title = level == 1 && !has_heading;
             let own = Section::of_heading(title, is_title);
-            let section = own.or(inherited.filter(|_| !is_free(title)));
+            let section = own.or(inherited.filter(|_| !is_prose_section(title)));
             open.push((level, section));
             has_heading = true;
             kind = Kind::Heading;

@@ -1,5 +1,5 @@
-//! Columns as SANY counts them, on which the meaning of a bulleted list depends, and texts that are written anew so that
-//! every comparison of two columns gives the same result as before. Knows no token and no grammar.
+//! Counts columns as SANY does, on which the meaning of a bulleted list depends, and writes changed modules so that the order
+//! of all columns that matter stays the same. Knows no token and no grammar.
 //!
 //! SANY 2.15, TLC and the PlusCal translator count the UTF-16 units of a line. A tab reaches to the next multiple of 8,
 //! also in a comment or a string. `\n`, `\r` and `\r\n` end a line, and nothing else does: form feed, vertical tab, NUL,
@@ -36,8 +36,8 @@ pub fn offset_of_column(line: &str, column: usize) -> usize {
     line.find(covers).unwrap_or(line.len())
 }
 
-/// The text with line ends as `\n` and blanks in place of tabs: everyone who reads it, with whatever rule for tabs, sees
-/// each token in the column where SANY counts it.
+/// The text with line ends as `\n` and blanks in place of tabs, so that a reader with any rule for tabs sees each token in
+/// the column that SANY counts.
 pub fn expand_tabs(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     if !text.contains('\t') {

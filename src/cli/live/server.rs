@@ -35,10 +35,10 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Connections at once that have shown the token. A page needs three.
 const MAX_CONNECTIONS: usize = 32;
 /// Connections at once that have not shown the token. Any program of this machine can open them, so one more closes the
-/// oldest: the user's browser sends its request at once, and is known by then.
-const MAX_STRANGERS: usize = 64;
+/// oldest: the user's browser sends its request at once, and has shown the token by then.
+const MAX_UNAUTHENTICATED: usize = 64;
 /// Time for the first request of a connection, from its beginning to the end of its headers.
-const FIRST_REQUEST: Duration = Duration::from_secs(3);
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a run that has ended waits until its pages know it, and then until they have fetched the last report.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 const MAX_REPORT_WAIT: Duration = Duration::from_secs(60);
@@ -59,7 +59,7 @@ struct Service {
     /// Connections that have shown the token.
     connections: AtomicUsize,
     /// Those that have not, the oldest first.
-    strangers: Mutex<VecDeque<Arc<Connection>>>,
+    unauthenticated: Mutex<VecDeque<Arc<Connection>>>,
     /// Event streams that have not sent the outcome yet.
     waiting: AtomicUsize,
     /// Cancelled when connections end with the answer that they are sending.
@@ -69,7 +69,7 @@ struct Service {
 /// A connection, whoever opened it.
 struct Connection {
     /// Whether it has shown the token.
-    is_known: AtomicBool,
+    has_token: AtomicBool,
     /// Cancelled to make room for another one.
     evicted: Cancel,
 }
@@ -107,7 +107,7 @@ impl LiveServer {
                     hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
                     token,
                     connections: AtomicUsize::new(0),
-                    strangers: Mutex::default(),
+                    unauthenticated: Mutex::default(),
                     waiting: AtomicUsize::new(0),
                     closing: Cancel::new(),
                 });
@@ -160,19 +160,19 @@ async fn accept(listener: &TcpListener, service: &Arc<Service>) {
             tokio::time::sleep(INTERVAL).await;
             continue;
         };
-        tokio::spawn(serve(stream, service.clone(), service.admit_stranger()));
+        tokio::spawn(serve(stream, service.clone(), service.admit_unauthenticated()));
     }
 }
 
-/// Serves a connection until it ends, has to make room, or does not send a request with the token in time.
+/// Serves a connection until it ends, is closed to make room for another, or sends no request with the token in time.
 async fn serve(stream: TcpStream, service: Arc<Service>, own: Arc<Connection>) {
     let answer = service_fn(async |request| Ok::<_, Infallible>(service.answer(&request, &own).await));
     let mut connection = http1::Builder::new();
     connection.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10)).max_buf_size(16 * 1024);
     let mut connection = std::pin::pin!(connection.serve_connection(TokioIo::new(stream), answer));
     let first_request = async {
-        tokio::time::sleep(FIRST_REQUEST).await;
-        if own.is_known.load(Ordering::Relaxed) {
+        tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
+        if own.has_token.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
     };
@@ -190,42 +190,42 @@ async fn serve(stream: TcpStream, service: Arc<Service>, own: Arc<Connection>) {
 }
 
 impl Service {
-    fn strangers(&self) -> MutexGuard<'_, VecDeque<Arc<Connection>>> {
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unauthenticated(&self) -> MutexGuard<'_, VecDeque<Arc<Connection>>> {
+        self.unauthenticated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a connection that has not shown the token. If there are too many, the oldest has to go.
-    fn admit_stranger(&self) -> Arc<Connection> {
-        let stranger = Arc::new(Connection { is_known: AtomicBool::new(false), evicted: Cancel::new() });
-        let mut strangers = self.strangers();
-        strangers.push_back(stranger.clone());
-        if strangers.len() > MAX_STRANGERS
-            && let Some(oldest) = strangers.pop_front()
+    /// Adds a connection that has not shown the token. If there are too many, closes the oldest.
+    fn admit_unauthenticated(&self) -> Arc<Connection> {
+        let connection = Arc::new(Connection { has_token: AtomicBool::new(false), evicted: Cancel::new() });
+        let mut unauthenticated = self.unauthenticated();
+        unauthenticated.push_back(connection.clone());
+        if unauthenticated.len() > MAX_UNAUTHENTICATED
+            && let Some(oldest) = unauthenticated.pop_front()
         {
             oldest.evicted.cancel();
         }
-        stranger
+        connection
     }
 
     /// Notes that a connection has shown the token; `false` if there are too many of them.
-    fn admit_known(&self, own: &Arc<Connection>) -> bool {
-        if own.is_known.load(Ordering::Relaxed) {
+    fn authenticate(&self, own: &Arc<Connection>) -> bool {
+        if own.has_token.load(Ordering::Relaxed) {
             return true;
         }
         if self.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
             self.connections.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
-        own.is_known.store(true, Ordering::Relaxed);
-        self.strangers().retain(|other| !Arc::ptr_eq(other, own));
+        own.has_token.store(true, Ordering::Relaxed);
+        self.unauthenticated().retain(|other| !Arc::ptr_eq(other, own));
         true
     }
 
     fn remove(&self, own: &Arc<Connection>) {
-        if own.is_known.load(Ordering::Relaxed) {
+        if own.has_token.load(Ordering::Relaxed) {
             self.connections.fetch_sub(1, Ordering::Relaxed);
         } else {
-            self.strangers().retain(|other| !Arc::ptr_eq(other, own));
+            self.unauthenticated().retain(|other| !Arc::ptr_eq(other, own));
         }
     }
 
@@ -237,7 +237,7 @@ impl Service {
         let Some(page) = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.token.as_str())) else {
             return plain(StatusCode::NOT_FOUND, "the address is not complete: copy all of it");
         };
-        if !self.admit_known(own) {
+        if !self.authenticate(own) {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages of this run are open: close some");
         }
         match (request.method(), page) {

@@ -31,8 +31,8 @@ pub(super) fn is_same_point(one: &OpenPoint, other: &OpenPoint) -> bool {
     is_same_number && (overlap == Some(true) || similarity(&one.question, &other.question) >= SAME_QUESTION)
 }
 
-/// Whether a point takes the reading that `first`, the same point in an earlier specification, does not take. Where the words
-/// do not show it, it does not.
+/// Whether a point takes the reading that `first`, the same point in an earlier specification, does not take. False if
+/// the wording does not show it.
 pub(super) fn takes_other_reading(point: &OpenPoint, first: &OpenPoint) -> bool {
     if is_same_text(&point.taken, &first.taken) {
         return false;

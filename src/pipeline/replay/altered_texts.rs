@@ -8,8 +8,9 @@ use super::verification::Verification;
 use crate::journal::{ArtifactStore, Sha, StoreError};
 use crate::pipeline::records::Entry;
 
-/// Objects to the first event that names an altered text. Any text that is a SHA-256 can name one: if the store has a file of
-/// this name, its content must fit, whatever the field means. A file that is missing is left to those that need it.
+/// Objects to the first event that names an altered artifact. Any string that is a SHA-256 may name one, whatever its field
+/// means, so if the store has a file of this name, its content must match. A missing file is reported by the checks that need
+/// it.
 pub(super) fn check_texts(events: &[Entry], store: Option<&ArtifactStore>, verification: &mut Verification) {
     let Some(store) = store else { return };
     let mut seen = BTreeSet::new();

@@ -49,8 +49,8 @@ struct Search {
 }
 
 impl Search {
-    /// Runs `visit` at a part of the current place.
-    fn at(&mut self, part: &str, visit: impl FnOnce(&mut Self)) {
+    /// Runs `visit` with `part` appended to the current JSON path.
+    fn enter(&mut self, part: &str, visit: impl FnOnce(&mut Self)) {
         let length = self.place.len();
         if !part.starts_with('[') && length > 0 {
             self.place.push('.');
@@ -68,7 +68,7 @@ impl Search {
                     return self.visit_object(&attributes, around);
                 }
                 for (number, item) in items.iter().enumerate() {
-                    self.at(&format!("[{number}]"), |search| search.visit(item, key, around));
+                    self.enter(&format!("[{number}]"), |search| search.visit(item, key, around));
                 }
             }
             Value::String(text) => self.visit_text(text, key, around),
@@ -113,7 +113,7 @@ impl Search {
                 continue;
             }
             let inner = around.below(name, value, is_call, is_result);
-            self.at(name, |search| search.visit(value, name, inner));
+            self.enter(name, |search| search.visit(value, name, inner));
         }
     }
 

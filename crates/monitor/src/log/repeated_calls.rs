@@ -77,9 +77,9 @@ fn hash_of_value(value: &Value) -> u64 {
     ValueHash::default().deserialize(value).expect("hashing a value cannot fail")
 }
 
-/// A call that was seen before with the same identifier.
+/// An earlier call with the same identifier.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct EarlierCall {
     name: u64,
     content: u64,
     has_arguments: bool,
@@ -88,7 +88,7 @@ struct Known {
 /// The calls of the log so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CallRegister {
-    by_id: HashMap<u64, Vec<Known>>,
+    by_id: HashMap<u64, Vec<EarlierCall>>,
     contents: HashSet<u64>,
 }
 
@@ -126,7 +126,7 @@ impl CallRegister {
         if seen.iter().any(|known| known.has_arguments || known.name != name) {
             summary.conflicting_calls.get_or_insert(sighting.line);
         }
-        seen.push(Known { name, content, has_arguments });
+        seen.push(EarlierCall { name, content, has_arguments });
         false
     }
 }

@@ -1,8 +1,9 @@
 //! Finds properties that the specification itself enforces: a step is allowed only if the property, or a condition on the same
 //! variables, holds after it. Such a property cannot be violated, and says nothing about the steps without that guard.
 //!
-//! An honest specification can do the same, for example if a clock may not pass a deadline. So a property is named here, and
-//! a person decides. A guard on the present state (`holders = {}` before somebody becomes the holder) is never named.
+//! A correct specification can do the same, for example if a clock may not pass a deadline. So this module only reports such
+//! properties, and the user or the review decides. A guard on the present state (`holders = {}` before a client becomes the
+//! holder) is never reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,11 +16,11 @@ use super::term::{AND, NOT, OR, PRIME, Term, apply, junction, not, primed};
 use super::true_by_definition::{conjuncts, disjuncts, is_unchanged, on_large_stack, specification_conjuncts};
 
 /// Maximum number of visited parts of the next-state relation.
-const BUDGET: usize = 20_000;
+const MAX_VISITED_PARTS: usize = 20_000;
 
-/// The properties of the configuration that the specification itself enforces, each with the way in which it does.
+/// The properties of the configuration that the specification itself enforces, each with a phrase that says how.
 pub fn enforced_properties(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
-    on_large_stack(|| Some(find(text, cfg))).unwrap_or_default()
+    on_large_stack(|| Some(find_enforced(text, cfg))).unwrap_or_default()
 }
 
 /// A part of a property.
@@ -36,7 +37,7 @@ struct Property<'a> {
     parts: Vec<Part>,
 }
 
-fn find(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
+fn find_enforced(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
     let Ok(module) = parse(text) else { return BTreeMap::new() };
     let replaced: HashMap<&str, &str> =
         cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
@@ -50,7 +51,8 @@ fn find(text: &str, cfg: &Cfg) -> BTreeMap<String, String> {
     };
     let invariants = cfg.invariants.iter().map(|name| Property { name, parts: parts(name, true) });
     let temporal = cfg.properties.iter().map(|name| Property { name, parts: parts(name, false) });
-    let mut search = Search { properties: invariants.chain(temporal).collect(), found: BTreeMap::new(), left: BUDGET };
+    let mut search =
+        Search { properties: invariants.chain(temporal).collect(), found: BTreeMap::new(), left: MAX_VISITED_PARTS };
 
     let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.definition_term(next)).collect();
     let assumed = specification_conjuncts(&definitions, cfg);
