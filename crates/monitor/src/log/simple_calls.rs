@@ -582,10 +582,7 @@ mod tests {
                 assert!(calls.contains(&call), "seed {seed}: {call:?} is not among {calls:?} of {text}");
             }
         }
-        assert!(
-            simple > count / 10 && with_calls > count / 100,
-            "{simple} simple, {with_calls} with calls"
-        );
+        assert!(simple > count / 10 && with_calls > count / 100, "{simple} simple, {with_calls} with calls");
         assert_eq!(hash(|state| "a".hash(state)), hash(|state| "a".to_owned().hash(state)));
     }
 }
