@@ -107,32 +107,8 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
-    let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
     let is_list = log.is_list;
-    let audited = if !labels.is_empty() {
-        // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
-        let bytes = log.read_all()?;
-        let lines = || Cursor::new(&bytes);
-        let judged = if is_list {
-            LabelPlan::of_records(auditor.plan(), &bytes)
-        } else {
-            LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
-        };
-        let judged = judged.map_err(|e| failure(args, &e.into()))?;
-        let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
-        let (known, labelling) = label_log(&args.labels, &whole, &judged, &labels).await?;
-        let auditor = auditor.clone().with_labels(known);
-        let audited = if is_list {
-            auditor.audit_records(&bytes, reset)
-        } else {
-            auditor.audit_lines(&mut lines(), options, reset)
-        };
-        audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
-    } else if is_list {
-        auditor.audit_records(&log.read_all()?, reset)
-    } else {
-        auditor.audit_lines(&mut log.input(), options, reset)
-    };
+    let audited = audit_log(args, log, &auditor, &labels, options).await?;
     let mut audited = match audited {
         Ok(audited) => audited,
         Err(error) => {
@@ -173,6 +149,42 @@ pub(super) async fn audit(mut args: AuditArgs) -> Result<Exit, Failure> {
             refuse_doubts(args, &audited.doubts())
         }
     }
+}
+
+/// Evaluates the rules on a log, with the labels that a model gives to its states.
+async fn audit_log(
+    args: &AuditArgs,
+    log: Log,
+    auditor: &Auditor,
+    labels: &Propositions,
+    options: ScanOptions,
+) -> Result<Result<AuditReport, AuditError>, Failure> {
+    let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
+    let is_list = log.is_list;
+    Ok(if !labels.is_empty() {
+        // The log is read twice: to collect the states to label, and to evaluate the rules with their labels.
+        let bytes = log.read_all()?;
+        let lines = || Cursor::new(&bytes);
+        let judged = if is_list {
+            LabelPlan::of_records(auditor.plan(), &bytes)
+        } else {
+            LabelPlan::of_lines(auditor.plan(), &mut lines(), options)
+        };
+        let judged = judged.map_err(|e| failure(args, &e.into()))?;
+        let whole = WholeLog { path: &args.log, bytes: &bytes, is_list };
+        let (known, labelling) = label_log(&args.labels, &whole, &judged, labels).await?;
+        let auditor = auditor.clone().with_labels(known);
+        let audited = if is_list {
+            auditor.audit_records(&bytes, reset)
+        } else {
+            auditor.audit_lines(&mut lines(), options, reset)
+        };
+        audited.map(|audited| AuditReport { labelling: Some(labelling), ..audited })
+    } else if is_list {
+        auditor.audit_records(&log.read_all()?, reset)
+    } else {
+        auditor.audit_lines(&mut log.input(), options, reset)
+    })
 }
 
 /// With `--strict`, ends the audit without a verdict if there is a reason to doubt it.

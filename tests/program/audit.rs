@@ -793,7 +793,7 @@ fn doubts_are_shown_in_every_format_and_are_no_verdict_if_strict() {
     let with = |more: &[&str]| bench.run(&[&rule[..], more].concat());
     with(&[]).expect(0).prints(&[said, "Every rule holds, but 1 of 1 rule uses data that no record has."]);
     with(&["--format", "json"]).expect(0).prints(&["`Write` occurs 7 times"]);
-    with(&["--strict"]).expect(3).says(&["no verdict: no record has what the rule formula ask", "--lenient"]);
+    with(&["--strict"]).expect(3).says(&["no verdict: rule formula: the tool `Wrte` never occurs", "--lenient"]);
     for format in ["github", "sarif"] {
         with(&["--format", format]).expect(3).prints(&["never occurs"]);
         with(&["--format", format, "--lenient"]).expect(0).prints(&["never occurs"]);

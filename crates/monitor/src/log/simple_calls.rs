@@ -276,7 +276,7 @@ impl<'de> Object<'de> {
             return None;
         }
         if kind.ends_with("tool_use") {
-            let arguments = if let Input::Object(hash) = input? { hash } else { return None };
+            let Input::Object(arguments) = input? else { return None };
             let (name, id) = (name?, id?);
             let is_named = !(name.trim().is_empty() || id.trim().is_empty() || has_other_id);
             return is_named.then_some(Some(SimpleCall { name, id, arguments }));
@@ -559,10 +559,10 @@ mod tests {
 
     #[test]
     fn nothing_is_missing_that_the_search_finds() {
-        let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 2_000_000 } else { 100_000 };
+        let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 2_000_000_u32 } else { 100_000 };
         let (mut simple, mut with_calls) = (0, 0);
         for seed in 0..count {
-            let mut rng = Rng::with_seed(seed);
+            let mut rng = Rng::with_seed(seed.into());
             let record = any_value(&mut rng, 4);
             let text = record.to_string();
             let Some(calls) = simple_calls(text.as_bytes()) else { continue };
@@ -582,10 +582,7 @@ mod tests {
                 assert!(calls.contains(&call), "seed {seed}: {call:?} is not among {calls:?} of {text}");
             }
         }
-        assert!(
-            simple > count as u32 / 10 && with_calls > count as u32 / 100,
-            "{simple} simple, {with_calls} with calls"
-        );
+        assert!(simple > count / 10 && with_calls > count / 100, "{simple} simple, {with_calls} with calls");
         assert_eq!(hash(|state| "a".hash(state)), hash(|state| "a".to_owned().hash(state)));
     }
 }
