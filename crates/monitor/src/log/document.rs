@@ -11,7 +11,8 @@ use super::error::LogError;
 use super::json_lines::{ScanOptions, scan_lines};
 use super::log_summary::LogSummary;
 use super::plan::Plan;
-use super::repeated_calls::{CallRegister, Sighting};
+use super::repeated_calls::CallRegister;
+use super::sighting::Sighting;
 use super::states::States;
 use super::surrogates::repair_surrogates;
 

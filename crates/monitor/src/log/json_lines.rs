@@ -8,7 +8,8 @@ use std::sync::{Mutex, mpsc};
 use super::error::{LogError, RecordError};
 use super::log_summary::{INVALID_SHOWN, LogSummary};
 use super::plan::Plan;
-use super::repeated_calls::{CallRegister, Sighting};
+use super::repeated_calls::CallRegister;
+use super::sighting::Sighting;
 use super::states::States;
 use super::streamed_calls::{CutOffCalls, StreamedCalls, may_have_pieces};
 

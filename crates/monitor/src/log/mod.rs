@@ -16,6 +16,7 @@ mod plan;
 mod record_visitor;
 mod repeated_calls;
 mod shape_detection;
+mod sighting;
 mod simple_calls;
 mod states;
 mod step;

@@ -6,7 +6,7 @@ use super::call_fields::{CallFields, parse_arguments};
 use super::call_forms::Certainty;
 use super::call_search::FoundCall;
 use super::mapping::OtherCalls;
-use super::repeated_calls::Sighting;
+use super::sighting::Sighting;
 use super::simple_calls::SimpleCall;
 use super::step::{ModelLabels, Step, add_line};
 
