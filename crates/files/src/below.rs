@@ -94,12 +94,12 @@ fn open_error(error: Errno, part: &Path) -> Error {
 }
 
 fn link_error(part: &Path) -> Error {
-    let what = format!("{part:?} is a link, and could lead out of the folder; put a copy in its place");
+    let what = format!("{} is a link, and could lead out of the folder; put a copy in its place", part.display());
     Error::new(ErrorKind::PermissionDenied, what)
 }
 
 fn outside_error(folder: &Path, path: &Path) -> Error {
-    Error::new(ErrorKind::PermissionDenied, format!("{path:?} is not below {folder:?}"))
+    Error::new(ErrorKind::PermissionDenied, format!("{} is not below {}", path.display(), folder.display()))
 }
 
 #[cfg(test)]

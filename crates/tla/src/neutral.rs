@@ -269,7 +269,7 @@ mod tests {
             // A tab reaches to column 8, and a character beyond U+FFFF counts two columns.
             (
                 "x == \\/ y\n     \\/ z\n\t/\\ u\n     (*\u{1f600}*)/\\ w",
-                "a1 == \\/ x1\n      \\/ x2\n         /\\ x3\n            /\\ x4",
+                "a1 == \\/ x1\n      \\/ x2\n        /\\ x3\n           /\\ x4",
             ),
         ] {
             let text = format!("---- MODULE M ----\n{definition}\n====\n");

@@ -149,7 +149,9 @@ fn assignments(term: &Term) -> Vec<(&str, Option<&Rc<Term>>)> {
 fn assigned(term: &Term, all: &mut BTreeSet<String>) {
     match term {
         Term::Apply(name, parts) if name == AND || name == OR || name == "CASE" || name == "OTHER" => {
-            parts.iter().for_each(|part| assigned(part, all));
+            for part in parts {
+                assigned(part, all);
+            }
         }
         Term::Apply(name, parts) if name == "IF" || name == "arm" => {
             parts.iter().skip(1).for_each(|part| assigned(part, all));
@@ -311,7 +313,9 @@ impl Search<'_> {
         };
         let named: Vec<usize> =
             (0..self.properties.len()).filter(|at| self.properties[*at].parts.iter().any(is_equal)).collect();
-        named.into_iter().for_each(|at| self.name(at, how));
+        for at in named {
+            self.name(at, how);
+        }
     }
 }
 
