@@ -137,7 +137,7 @@ pub(super) enum ShapeChoice {
     Agentlog,
     /// Rollouts of Codex, or its output with --json.
     Codex,
-    /// Messages that LangChain has dumped.
+    /// Messages that `LangChain` has dumped.
     Langchain,
     /// Spans of OpenTelemetry for generative AI, in the JSON of OTLP or flat.
     Otel,

@@ -23,6 +23,7 @@ use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch; changes nothing if it cannot start. Returns whether the branch does what the run itself
 /// would have done next: only then does a replay of the recording give the same result.
+#[expect(clippy::too_many_lines, reason = "the checks before a branch, in their order")]
 pub(super) async fn start_branch(
     run: &Run,
     context: &NodeContext,

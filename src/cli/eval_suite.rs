@@ -43,6 +43,7 @@ use crate::shell::shell_word;
 /// The result of a case, and the exit status for this case alone.
 type CaseResult = (Entry, Exit);
 
+#[expect(clippy::too_many_lines, reason = "what a suite does, in its order")]
 pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failure> {
     if let Some(runs) = args.runs.as_ref().filter(|runs| !runs.is_dir()) {
         return Err(Failure::usage(format!("the folder {} does not exist", runs.display()))

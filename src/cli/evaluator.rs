@@ -87,7 +87,7 @@ impl Evaluator {
             );
             display.show_status(&format!("{}: {words}", case.name));
         };
-        with_status(evaluate(specs, case, &bench), display.status_interval(), status)
+        with_status(Box::pin(evaluate(specs, case, &bench)), display.status_interval(), status)
             .await
             .map_err(|e| tool_failure(&e))
     }

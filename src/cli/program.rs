@@ -112,7 +112,7 @@ fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit
 
 async fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(args).await,
+        Command::Run(args) => Box::pin(run::run(args)).await,
         Command::Demo(args) => demo::demo(args).await,
         Command::ForgeAll(args) => Box::pin(forge_all::forge_all(args)).await,
         Command::Resume(args) => match args.docs.clone() {

@@ -27,7 +27,11 @@ impl Mistakes {
     }
 }
 
+/// Reads a text. The second argument says that mistakes which can be marked are accepted.
+type ReadText<'a, T> = dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes> + 'a;
+
 /// Whether the text of an answer is accepted.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum CorrectionResult<T> {
     /// The text of this artifact is accepted.
     Accepted { value: T, sha: Sha },
@@ -86,7 +90,7 @@ impl<'a> TextToCorrect<'a> {
         answer: NodeAnswer,
         answer_name: &str,
         view: &RunView,
-        read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
+        read: &ReadText<'_, T>,
     ) -> Result<CorrectionResult<T>, NodeError> {
         let before = self.pending.as_ref().and(self.accepted.as_deref());
         let normal = normalise(&answer.text);
@@ -134,7 +138,7 @@ impl<'a> TextToCorrect<'a> {
     fn fall_back<T>(
         &self,
         is_change: impl Fn(&str) -> bool,
-        read: &dyn Fn(&str, bool) -> Result<Readable<T>, Mistakes>,
+        read: &ReadText<'_, T>,
         otherwise: impl Fn() -> Result<CorrectionResult<T>, NodeError>,
     ) -> Result<CorrectionResult<T>, NodeError> {
         if let Some(pending) = self.pending.as_deref().filter(|pending| self.is_last && is_change(pending))

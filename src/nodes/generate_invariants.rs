@@ -141,9 +141,9 @@ fn with_listed_witnesses(read: Readable<Sections>) -> Result<Readable<Sections>,
     let names_lost = |line: &&str| {
         let comment = line.find("\\*").map_or("", |at| &line[at..]);
         let mut words = comment.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        let is_list =
+        let begins_a_list =
             words.next().is_some_and(|first| ["witness", "witnesses"].contains(&first.to_lowercase().as_str()));
-        is_list && words.any(is_lost)
+        begins_a_list && words.any(is_lost)
     };
     match read.value.cfg.lines().find(names_lost) {
         None => Ok(read),

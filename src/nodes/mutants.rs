@@ -260,6 +260,7 @@ fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
 }
 
 /// What became of a mutant of the sample.
+#[expect(clippy::large_enum_variant, reason = "a sample has few mutants")]
 enum Sampled {
     Judged(JudgedMutant),
     /// A tool failed for a reason outside of the mutant.

@@ -822,7 +822,8 @@ fn hinted_flags(said: &str) -> Vec<String> {
         for word in words.map(|word| word.trim_end_matches([',', '.', ':'])) {
             match word {
                 "--skip-invalid" | "--allow-no-calls" | "--lenient" => {
-                    (all.push(word.to_owned()), takes_value = false).1
+                    all.push(word.to_owned());
+                    takes_value = false;
                 }
                 word if word.starts_with("--") => (all.push(word.to_owned()), takes_value = true).1,
                 word if takes_value && is_flag(&word) => (all.push(word.to_owned()), takes_value = false).1,

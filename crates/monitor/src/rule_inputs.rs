@@ -74,7 +74,9 @@ fn names_that_never_occur(
                 _ => {}
             },
             atom => {
-                tools_compared(atom).into_iter().for_each(|tool| add(never_occurs(tool, "the tool", &summary.tools)))
+                for tool in tools_compared(atom) {
+                    add(never_occurs(tool, "the tool", &summary.tools));
+                }
             }
         }
     }

@@ -96,7 +96,7 @@ fn without_fence_lines(text: &str) -> String {
         let name = line.trim().trim_start_matches(['`', '~']);
         name.len() + 3 <= line.trim().len() && ["", "json", "markdown", "md", "text"].contains(&name.trim())
     };
-    text.lines().filter(|line| !is_fence(line)).map(|line| format!("{line}\n")).collect()
+    text.lines().filter(|line| !is_fence(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
 fn is_lead_in(text: &str) -> bool {

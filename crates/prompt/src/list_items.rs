@@ -272,7 +272,7 @@ fn looks_like_item(text: &str, is_indented: bool) -> Option<&'static str> {
     if is_id {
         return Some("it looks like an item with another number");
     }
-    if LIST_MARK.is_match(text) || text.starts_with("#") {
+    if LIST_MARK.is_match(text) || text.starts_with('#') {
         return Some("it begins like an item, without its number");
     }
     if KIND_START.is_match(text) {

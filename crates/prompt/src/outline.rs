@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn code_and_comments_are_no_text() {
-        let kinds = |text: &str| -> Vec<Kind> { outline(text).into_iter().map(|line| line.kind).collect() };
         use Kind::{Code, Comment, Text};
+        let kinds = |text: &str| -> Vec<Kind> { outline(text).into_iter().map(|line| line.kind).collect() };
         assert_eq!(kinds("a\n```\n## B\n```\nc\n"), [Text, Code, Code, Code, Text]);
         assert_eq!(kinds("a\n<!-- b\n## B\n--> c\nd\n"), [Text, Comment, Comment, Comment, Text]);
         assert_eq!(kinds("a <!-- b --> c <!-- d\ne -->\nf\n"), [Comment, Comment, Text]);

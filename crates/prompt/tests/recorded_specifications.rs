@@ -1,11 +1,13 @@
 //! The informal specifications of all recordings are read without an error, and no citation of them is asked about.
 
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tlaforge_prompt::{
-    DEFAULT_NORMATIVE_WORDS, Document, account_for, apply_edits, prose_among_items, read_documents, split_answer,
-    unread_lines, unrelated_citations,
+    DEFAULT_NORMATIVE_WORDS, Document, NormativeSentence, account_for, apply_edits, prose_among_items, read_documents,
+    split_answer, unread_lines, unrelated_citations,
 };
 
 /// The recordings of a folder, with its documents.
@@ -61,7 +63,7 @@ fn recorded_specifications_are_read_as_they_are() {
             assert_eq!(unrelated_citations(&text, &documents), [], "{recording}");
             let sentences = account_for(&text, &documents, |_| true, &words);
             let open: Vec<String> =
-                sentences.iter().filter(|one| one.account.is_none()).map(|one| one.words()).collect();
+                sentences.iter().filter(|one| one.account.is_none()).map(NormativeSentence::words).collect();
             assert_eq!(open, [""; 0], "{recording}");
         }
     }

@@ -74,43 +74,6 @@ impl EngineAddress {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_url_of_a_server_is_an_address_of_an_engine() {
-        for good in ["http://127.0.0.1:9070", "https://engine.example/restate/"] {
-            assert!(good.parse::<EngineAddress>().is_ok(), "{good}");
-        }
-        let long = "x".repeat(100_000);
-        for bad in [
-            "",
-            " ",
-            "../x",
-            "/etc/passwd",
-            "engine",
-            "file:///etc",
-            "http://",
-            "http://a b",
-            "http://a\0b",
-            long.as_str(),
-        ] {
-            assert!(bad.parse::<EngineAddress>().is_err(), "{bad:.50}");
-        }
-        // A line break ends no header and begins no line of a message.
-        for text in ["http://a/\n::error::x", "\nhttp://a", "http://a\r\nX: y"] {
-            let shown =
-                text.parse::<EngineAddress>().map_or_else(|error| error.to_string(), |address| address.to_string());
-            assert!(!shown.contains(['\r', '\n']), "{shown:?}");
-        }
-        // Any text can be a segment of a path, and stays one.
-        let address: EngineAddress = "http://a/b".parse().unwrap();
-        let url = address.join_segments(["..", "x/../y", "", "é\n"].into_iter());
-        assert!(url.as_str().starts_with("http://a/b/"), "{url}");
-    }
-}
-
 /// An answer over HTTP, whatever its status.
 pub(crate) struct Reply {
     pub status: u16,
@@ -173,5 +136,42 @@ impl SendError {
             source = cause.source();
         }
         Self { timed_out, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_url_of_a_server_is_an_address_of_an_engine() {
+        for good in ["http://127.0.0.1:9070", "https://engine.example/restate/"] {
+            assert!(good.parse::<EngineAddress>().is_ok(), "{good}");
+        }
+        let long = "x".repeat(100_000);
+        for bad in [
+            "",
+            " ",
+            "../x",
+            "/etc/passwd",
+            "engine",
+            "file:///etc",
+            "http://",
+            "http://a b",
+            "http://a\0b",
+            long.as_str(),
+        ] {
+            assert!(bad.parse::<EngineAddress>().is_err(), "{bad:.50}");
+        }
+        // A line break ends no header and begins no line of a message.
+        for text in ["http://a/\n::error::x", "\nhttp://a", "http://a\r\nX: y"] {
+            let shown =
+                text.parse::<EngineAddress>().map_or_else(|error| error.to_string(), |address| address.to_string());
+            assert!(!shown.contains(['\r', '\n']), "{shown:?}");
+        }
+        // Any text can be a segment of a path, and stays one.
+        let address: EngineAddress = "http://a/b".parse().unwrap();
+        let url = address.join_segments(["..", "x/../y", "", "é\n"].into_iter());
+        assert!(url.as_str().starts_with("http://a/b/"), "{url}");
     }
 }

@@ -212,7 +212,7 @@ pub(super) fn is_result(fields: &Map<String, Value>) -> bool {
 }
 
 /// The calls that one object states itself; calls below it are not among them.
-pub(super) fn calls_of<'a>(fields: &'a Map<String, Value>, around: Surroundings) -> Vec<CallForm<'a>> {
+pub(super) fn calls_of(fields: &Map<String, Value>, around: Surroundings) -> Vec<CallForm<'_>> {
     let kind = text(fields, "type").map(normal).unwrap_or_default();
     if around.is_result {
         return typed_call(fields, &kind).filter(|call| !call.name.is_empty()).into_iter().collect();
@@ -291,7 +291,7 @@ fn typed_call<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<CallForm
 }
 
 /// `{"function":{"name":…,"arguments":…}}`, and `{"function":"name","arguments":…}`.
-fn call_of_function<'a>(fields: &'a Map<String, Value>, around: Surroundings) -> Option<CallForm<'a>> {
+fn call_of_function(fields: &Map<String, Value>, around: Surroundings) -> Option<CallForm<'_>> {
     if let Some(name) = text(fields, "function") {
         let is_call = around.is_call_list || arguments_of(fields).is_some();
         return is_call.then(|| form(fields, name, Certainty::Known, "function"));
@@ -308,7 +308,7 @@ fn call_of_function<'a>(fields: &'a Map<String, Value>, around: Surroundings) ->
 }
 
 /// An object below a key such as `tool_calls` or `functionCall`.
-fn listed_call<'a>(fields: &'a Map<String, Value>, around: Surroundings) -> Option<CallForm<'a>> {
+fn listed_call(fields: &Map<String, Value>, around: Surroundings) -> Option<CallForm<'_>> {
     let names = ["name", "tool_name", "toolName", "tool", "function_name", "recipient_name"];
     let (key, name) = first_text(fields, &names).filter(|_| around.is_call_list)?;
     Some(form(fields, name, Certainty::Known, key))
@@ -323,7 +323,7 @@ const SPAN_ATTRIBUTES: [(&str, &[&str], &[&str]); 4] = [
 ];
 
 /// The attributes of a span of a tool, or a span that is only named after one.
-fn call_of_attributes<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
+fn call_of_attributes(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     for (name_key, id_keys, argument_keys) in SPAN_ATTRIBUTES {
         let Some(name) = text(fields, name_key) else { continue };
         let id = id_keys.iter().find_map(|key| text(fields, key)).map(str::to_owned);
@@ -385,7 +385,7 @@ fn indexed_attributes<'a>(fields: &'a Map<String, Value>) -> Vec<CallForm<'a>> {
         call.consumed.push(key);
         match field.rsplit('.').next() {
             Some("name") => {
-                call.name = value.as_str().unwrap_or_default().to_owned();
+                value.as_str().unwrap_or_default().clone_into(&mut call.name);
                 call.certainty = Certainty::Known;
             }
             Some("arguments" | "args" | "input") => call.arguments = Some(value.clone()),
@@ -453,7 +453,7 @@ fn call_of_framework<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<C
 }
 
 /// A key that names a tool, beside its arguments: `{"tool":"Bash","input":{…}}`.
-fn named_tool<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
+fn named_tool(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     let (key, name) = first_text(fields, &TOOL_KEYS)?;
     if arguments_of(fields).is_some() {
         return Some(form(fields, name, Certainty::Known, key));
@@ -466,7 +466,7 @@ fn named_tool<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
 
 /// An action as a text. With arguments it names the tool; without, it is the command that an agent of one shell gives, so
 /// that the tool is `bash` and its input is the command.
-fn action_text<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
+fn action_text(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     let action = text(fields, "action")?;
     if arguments_of(fields).is_some() {
         return Some(form(fields, action, Certainty::Known, "action"));
@@ -479,7 +479,7 @@ fn action_text<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
 }
 
 /// A name with arguments, which may be a call and may be other data.
-fn possible_call<'a>(fields: &'a Map<String, Value>) -> Option<CallForm<'a>> {
+fn possible_call(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     let (name_key, name) = first_text(fields, &["name"])?;
     arguments_of(fields)?;
     Some(form(fields, name, Certainty::Possible, name_key))

@@ -60,7 +60,7 @@ impl Sighting {
     }
 
     /// A call that only counts if no earlier record has it.
-    pub(super) fn as_history(self) -> Self {
+    pub(super) fn into_history(self) -> Self {
         Self { is_history: true, ..self }
     }
 }

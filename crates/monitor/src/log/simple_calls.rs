@@ -64,8 +64,8 @@ enum Key {
     Skipped,
     /// A key that makes an object a call if its value names a tool.
     Event,
-    AttributeKey,
-    AttributeValue,
+    NameOfAttribute,
+    ValueOfAttribute,
     Suspicious,
     Other,
 }
@@ -85,8 +85,8 @@ impl Key {
             "usage" | "tool_use_result" | "toolUseResult" | "tool_choice" | "input_schema" | "json_schema"
             | "output_schema" | "response_format" => Self::Skipped,
             "event" | "method" | "run_type" | "span_name" | "SpanName" | "operationName" => Self::Event,
-            "key" => Self::AttributeKey,
-            "value" => Self::AttributeValue,
+            "key" => Self::NameOfAttribute,
+            "value" => Self::ValueOfAttribute,
             "call_id" | "callId" | "callID" => Self::OtherId,
             "tools" | "message" | "payload" | "role" | "model" | "kind" => Self::Other,
             "arguments" | "args" | "parameters" | "kwargs" | "action" | "action_input" | "custom"
@@ -238,8 +238,8 @@ impl<'de> Visitor<'de> for Node<'_, 'de> {
                 }
             }
             object.has_other_id |= key == Key::OtherId;
-            object.has_key |= key == Key::AttributeKey;
-            object.has_value |= key == Key::AttributeValue;
+            object.has_key |= key == Key::NameOfAttribute;
+            object.has_value |= key == Key::ValueOfAttribute;
             if event.is_some_and(|event| contains_ignoring_case(&event, "tool")) {
                 return Err(gives_up());
             }

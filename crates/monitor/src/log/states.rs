@@ -62,7 +62,9 @@ impl States {
     /// The calls of the record, which is at this line.
     pub(super) fn sightings_at(&mut self, line: u64) -> Vec<Sighting> {
         let mut all = std::mem::take(&mut self.sightings);
-        all.iter_mut().for_each(|sighting| sighting.line = line);
+        for sighting in &mut all {
+            sighting.line = line;
+        }
         all
     }
 
@@ -123,7 +125,7 @@ impl States {
 
     /// Notes the calls of a record that is no state: they are missed, unless another record has them.
     pub(super) fn note_unread(&mut self, found: Vec<FoundCall>) {
-        let sightings = found.into_iter().map(|call| Sighting::new(&call, None).as_history().unread(call.place));
+        let sightings = found.into_iter().map(|call| Sighting::new(&call, None).into_history().unread(call.place));
         self.sightings.extend(sightings);
     }
 

@@ -84,6 +84,7 @@ fn call(rng: &mut Rng) -> Value {
 }
 
 /// A value around another one.
+#[expect(clippy::needless_pass_by_value, reason = "the value moves into what is around it")]
 fn wrapped(rng: &mut Rng, inner: Value) -> Value {
     let keys = [
         "data", "payload", "message", "event", "body", "detail", "inner", "item", "result", "output", "extra", "é",

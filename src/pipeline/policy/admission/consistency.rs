@@ -149,7 +149,7 @@ fn texts_for_predicates(formulas: &Formulas, atoms: &[AtomId]) -> Option<Vec<Str
         .filter_map(|term| if let Term::Literal(Literal::Text(text)) = term { Some(&**text) } else { None })
         .collect();
     // A character that no literal has keeps the parts from making up another one.
-    let apart = ('\u{1}'..).find(|c| !used.contains(*c))?;
+    let apart = ('\u{1}'..=char::MAX).find(|c| !used.contains(*c))?;
     let mut all = Vec::new();
     for start in starts.iter().map(|text| Some(*text)).chain([None]) {
         for end in ends.iter().map(|text| Some(*text)).chain([None]) {
@@ -375,7 +375,9 @@ mod tests {
                 .collect();
             let satisfies = |trace: &Vec<usize>| {
                 let mut labels = crate::temporal::Labels::new(formulas, &[formula]);
-                trace.iter().for_each(|at| labels.push(formulas, &records[*at]));
+                for at in trace {
+                    labels.push(formulas, &records[*at]);
+                }
                 crate::temporal::check_trace(formulas, formula, &labels).unwrap().holds()
             };
             if traces.iter().any(satisfies) {
