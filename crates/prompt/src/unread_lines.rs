@@ -37,6 +37,10 @@ fn structure_error(line: &OutlineLine<'_>) -> Option<String> {
     if let Some(why) = line.heading_error() {
         return Some(error(line.number, line.text, format!("{why}; write the heading in plain letters")));
     }
+    // As a heading it would end its list, and count for nothing.
+    if line.kind == Kind::Heading && has_place(line.text) {
+        return Some(error(line.number, line.text, "it cites a place and is a heading; write an item of a list"));
+    }
     if line.kind != Kind::Heading
         && let Some(section) = Section::named_by(line.text)
     {
