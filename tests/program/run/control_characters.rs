@@ -16,7 +16,9 @@ fn args<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn refusing(first: Vec<(&'static str, String)>) -> impl FnMut(&Seen) -> Reply + Send + 'static {
     let mut given = BTreeSet::new();
     move |seen| {
-        if seen.raw.windows(6).any(|bytes| bytes == b"\\u0000") || seen.raw.contains(&0) {
+        // After another backslash, the text `\u0000` itself is meant.
+        let is_nul = |bytes: &[u8]| bytes[1..] == *b"\\u0000" && bytes[0] != b'\\';
+        if seen.raw.windows(7).any(is_nul) || seen.raw.contains(&0) {
             return Reply::error(400, "invalid_request_error", "the request has a NUL");
         }
         let answer = if seen.system().contains("whose names say nothing") {
