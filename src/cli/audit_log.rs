@@ -8,7 +8,7 @@ use super::growing_log::open_log;
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::{check_lines, check_lines_from};
-use crate::monitor::log::{document_lines, is_document};
+use crate::monitor::log::{document_lines, event_stream_lines, is_document, is_event_stream};
 
 /// Number of bytes at the beginning of a log that its shape is detected from.
 pub(super) const DETECTION_BYTES: u64 = 4 << 20;
@@ -29,6 +29,16 @@ impl Log {
             .take(DETECTION_BYTES)
             .read_to_end(&mut beginning)
             .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+        if let Some((what, hint)) = unreadable_encoding(&beginning) {
+            return Err(Failure::usage(format!("{}: it is {what}, and JSON is read", path.display())).hint(hint));
+        }
+        if is_event_stream(&beginning) {
+            let lines = event_stream_lines(&Self { beginning, is_list: false, rest }.read_all()?);
+            let beginning = lines[..lines.len().min(DETECTION_BYTES as usize)].to_vec();
+            let mut rest = Cursor::new(lines);
+            rest.set_position(beginning.len() as u64);
+            return Ok(Self { beginning, is_list: false, rest: Box::new(rest) });
+        }
         let is_whole = (beginning.len() as u64) < DETECTION_BYTES;
         let log = Self { beginning, is_list: false, rest };
         if is_document(&log.beginning, is_whole) { log.with_lines_of_document(path) } else { Ok(log) }
@@ -84,4 +94,20 @@ impl Log {
         }
         Ok(bytes)
     }
+}
+
+/// What a log is that is no text in UTF-8, by its first bytes, and what to do.
+fn unreadable_encoding(beginning: &[u8]) -> Option<(&'static str, &'static str)> {
+    const ENCODINGS: [(&[u8], &str, &str); 6] = [
+        (b"\x1f\x8b", "compressed with gzip", "gunzip -c LOG | tlaforge audit - …"),
+        (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstd -dc LOG | tlaforge audit - …"),
+        (b"BZh", "compressed with bzip2", "bunzip2 -c LOG | tlaforge audit - …"),
+        (b"PK\x03\x04", "a zip archive", "unzip -p LOG | tlaforge audit - …"),
+        (b"\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8 LOG | tlaforge audit - …"),
+        (b"\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8 LOG | tlaforge audit - …"),
+    ];
+    let by_mark = ENCODINGS.iter().find(|(mark, ..)| beginning.starts_with(mark)).map(|(_, what, hint)| (*what, *hint));
+    // Without a mark, half of the bytes of UTF-16 are still zeros.
+    let is_wide = || matches!(beginning, [0, b'{' | b'[', ..] | [b'{' | b'[', 0, ..]);
+    by_mark.or_else(|| is_wide().then_some(("text in UTF-16", "iconv -f UTF-16LE -t UTF-8 LOG | tlaforge audit - …")))
 }

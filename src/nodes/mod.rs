@@ -7,6 +7,7 @@ mod blind_reading;
 mod candidates;
 mod claim_text;
 mod context;
+mod denials;
 mod dispatcher;
 mod edited;
 mod facts_text;

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::context::parse_schema;
+use super::denials::{denies_acceptance, denies_approval};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{
     AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NamedItem, Review, ReviewVerdict, is_reason,
@@ -181,21 +182,6 @@ fn contradictions(review: &Review) -> Vec<String> {
     found
 }
 
-/// Whether a text says in so many words that it does not approve.
-fn denies_approval(text: &str) -> bool {
-    let text = text.to_lowercase().replace('\u{2019}', "'");
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    let denies = |word: &str| ["not", "never", "cannot", "refuse"].contains(&word) || word.ends_with("n't");
-    let fills = |word: &str| ["to", "be", "been", "yet", "an", "this", "it", "is", "fully"].contains(&word);
-    let is_approval = |word: &str| word.starts_with("approv");
-    words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| is_approval(word))
-        .any(|(at, _)| words[..at].iter().rev().take(4).find(|word| !fills(word)).is_some_and(|word| denies(word)))
-}
-
 /// The form of an accepted item.
 fn form(name: &str) -> String {
     format!("`{{\"name\": {}, \"reason\": \"…\"}}`", Value::from(name))
@@ -237,29 +223,6 @@ fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Re
         return Err(format!("accepts {name:?}, but its reason says that it is not acceptable: {reason:?}"));
     }
     Ok(Some(AcceptedItem::named(name, reason.trim())))
-}
-
-/// Whether a reason says in so many words that something is not accepted.
-fn denies_acceptance(reason: &str) -> bool {
-    let reason = reason.trim().to_lowercase().replace('\u{2019}', "'");
-    let first = reason.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let is_one_word = reason.split_whitespace().count() == 1;
-    let phrases = [
-        "not acceptable",
-        "unacceptable",
-        "not accept",
-        "n't accept",
-        "cannot accept",
-        "cannot be accepted",
-        "must be removed",
-        "has to be removed",
-        "should be removed",
-        "not justified",
-        "unjustified",
-    ];
-    ["reject", "rejected", "refuse", "refused", "denied"].contains(&first)
-        || (is_one_word && ["no", "none", "not", "never", "false"].contains(&first))
-        || phrases.iter().any(|phrase| reason.contains(phrase))
 }
 
 /// The mistakes that the reviewer can correct in a claim of a flaw that the guard refuses. Empty if a clause that the
@@ -429,17 +392,5 @@ mod tests {
         }
         let revise = json!({"verdict": "revise", "issues": [issue], "flaw": flaw});
         assert!(live(&revise.to_string()).unwrap_err().what.contains("the verdict is `revise`, but `flaw`"));
-    }
-
-    #[test]
-    fn a_denied_approval_is_known_by_its_words() {
-        for text in
-            ["I do NOT approve.", "It cannot yet be approved", "This isn\u{2019}t approved", "I don't approve this"]
-        {
-            assert!(denies_approval(text), "{text}");
-        }
-        for text in ["Approved.", "The gap is not blocking; approved", "Nothing is open, so I approve it", ""] {
-            assert!(!denies_approval(text), "{text}");
-        }
     }
 }

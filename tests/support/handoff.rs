@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::waiting::wait_until;
 use super::{Bench, Done};
@@ -67,14 +70,7 @@ impl Waiting {
     }
 
     fn open(&self) -> Option<PathBuf> {
-        // The lock is taken before the first request. By then the signal handlers are installed as well.
-        let pid = format!("\"pid\":{}", self.pid());
-        let lock = std::fs::read_to_string(self.root.parent()?.join("run.lock")).ok()?;
-        let journal = std::fs::read_to_string(self.root.parent()?.join("journal.jsonl")).ok()?;
-        let ready = lock.contains(&pid) && !journal.lines().last()?.contains("\"run_finished\"");
-        let mut folders: Vec<PathBuf> = std::fs::read_dir(&self.root).ok()?.map(|e| e.unwrap().path()).collect();
-        folders.sort();
-        folders.into_iter().find(|f| ready && f.join("request.md").exists() && !f.join("answer.md").exists())
+        open_request(&self.root, self.pid())
     }
 
     pub fn pid(&self) -> u32 {
@@ -98,10 +94,46 @@ impl Waiting {
         std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
     }
 
-    /// Waits for its end and returns the result.
+    /// Waits for its end and returns the result. A further request is a failure; without this, both would wait for ever.
     pub fn end(&mut self) -> Done {
-        Done::of(&self.child.take().unwrap().wait_with_output().unwrap())
+        let (pid, root, answered) = (self.pid(), self.root.clone(), self.folder.clone());
+        let child = self.child.take().unwrap();
+        let ended = Arc::new(AtomicBool::new(false));
+        let watch = std::thread::spawn({
+            let ended = ended.clone();
+            move || {
+                let mut seen = 0;
+                while !ended.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(100));
+                    let open = open_request(&root, pid).filter(|folder| *folder != answered);
+                    seen = if open.is_some() { seen + 1 } else { 0 };
+                    // Somebody else may be about to answer it.
+                    if let Some(folder) = open.filter(|_| seen > 300) {
+                        shell(&format!("kill -KILL {pid}"));
+                        return std::fs::read_to_string(folder.join("request.md")).ok();
+                    }
+                }
+                None
+            }
+        });
+        let output = child.wait_with_output().unwrap();
+        ended.store(true, Ordering::Relaxed);
+        if let Some(request) = watch.join().unwrap() {
+            panic!("it asks again:\n{request}");
+        }
+        Done::of(&output)
     }
+}
+
+/// The folder of the first request without an answer, if the process works on the run.
+fn open_request(root: &Path, pid: u32) -> Option<PathBuf> {
+    // The lock is taken before the first request. By then the signal handlers are installed as well.
+    let lock = std::fs::read_to_string(root.parent()?.join("run.lock")).ok()?;
+    let journal = std::fs::read_to_string(root.parent()?.join("journal.jsonl")).ok()?;
+    let ready = lock.contains(&format!("\"pid\":{pid}")) && !journal.lines().last()?.contains("\"run_finished\"");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).ok()?.map(|e| e.unwrap().path()).collect();
+    folders.sort();
+    folders.into_iter().find(|f| ready && f.join("request.md").exists() && !f.join("answer.md").exists())
 }
 
 impl Drop for Waiting {

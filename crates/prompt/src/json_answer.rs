@@ -8,11 +8,13 @@ use super::problem::{Problem, Readable, quote};
 use super::strict_json::Strict;
 
 /// The words of a lead-in such as "Here is my review:". Text with any other word could qualify the object.
-const LEAD_IN: &str = "a answer as below block blind comes corrected fenced final following for form here in is json my \
-                       now object of ok okay one opinion our reading readings repaired requested response result review \
-                       revised second sentences so specification sure the this verdict your";
+const LEAD_IN: &str = "a after all answer and as below blind block checked comes complete context corrected documents enough \
+                       everything facts fenced files final finished following for form give have here i in \
+                       information is it json know let ll me module my need needed now object of ok okay one opinion our read \
+                       reading readings ready repaired requested response result review reviewed revised second sentences so \
+                       specification sure the this understand understood ve verdict what will with write you your";
 /// Longest lead-in, in characters.
-const MAX_LEAD_IN: usize = 80;
+const MAX_LEAD_IN: usize = 160;
 
 /// Extracts the one JSON object of an answer, with or without a fence. Ignores the text around it.
 pub fn extract_json_object(answer: &str) -> Result<Readable<Value>, Problem> {

@@ -155,6 +155,9 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
     if let Some(why) = strange_start(text) {
         return error(&why);
     }
+    if KIND_TITLE.is_match(text) {
+        return Class::Nothing;
+    }
     if is_reference(text) && !has_place(text) && !form.mark.is_match(text) {
         return Class::Prose;
     }
@@ -170,16 +173,34 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
         return error(why);
     }
     let has_mark = form.mark.is_match(text);
+    // A requirement ends with its kind, so that a line at the margin below it does not continue it.
+    let is_complete = |item: &str| form.mark.find_iter(item).last().is_some_and(|mark| is_end(&item[mark.end()..]));
     match item {
-        Some(item) if is_open || is_indented => {
+        Some(item) if is_indented || (is_open && !is_complete(item)) => {
             if has_mark && form.mark.is_match(item) {
                 return error("it looks like an item of its own");
             }
             Class::Part
         }
         _ if has_mark || has_place(text) => error("it looks like an item"),
-        _ => Class::Prose,
+        _ if is_about_items(text) => Class::Prose,
+        _ => error("it is no item, and counts for nothing"),
     }
+}
+
+/// Whether nothing but marks follows.
+fn is_end(rest: &str) -> bool {
+    rest.chars().all(|c| c.is_whitespace() || ".*_`|".contains(c))
+}
+
+static ABOUT_ITEMS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:[ROA]\d{1,4}|requirements?|open points?|assumptions?|questions?|readings?|items?|points?|them|they|these|those|following|below|above|all of)\b|:$")
+        .expect("a valid pattern")
+});
+
+/// Whether a line of prose speaks of the items of a list, or introduces them.
+fn is_about_items(text: &str) -> bool {
+    ABOUT_ITEMS.is_match(text)
 }
 
 /// Whether a line of a list begins with a label of an item's part.
@@ -188,10 +209,11 @@ fn is_nested_label(form: &Form, text: &str) -> bool {
     form.part.is_some_and(|part| part.find(label).is_some_and(|found| found.start() == 0))
 }
 
-/// Whether a line says that a list is empty.
+/// Whether a line says that a list is empty: "none", "None identified."
 pub(super) fn is_none(text: &str) -> bool {
-    let words = text.trim().trim_matches(|c: char| c.is_whitespace() || "-*+•_.()`".contains(c));
-    words.eq_ignore_ascii_case("none")
+    let words = text.trim().trim_matches(|c: char| c.is_whitespace() || "-*+•_.()`".contains(c)).to_lowercase();
+    let participle = words.strip_prefix("none").map(str::trim);
+    participle.is_some_and(|word| matches!(word, "" | "identified" | "found" | "known" | "so far" | "needed" | "left"))
 }
 
 /// Whether a line has nothing but marks: a rule, or the line below the head of a table.
@@ -241,11 +263,17 @@ static ID_LIKE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 static LIST_MARK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:[-*+–—>]\s|[•·◦▪‣∙●○■□★☐☑✓]|\(?\p{N}{1,4}[.):](?:\s|$)|\(?[A-Za-z][.)]\s|\|)")
+    Regex::new(r"^(?:[-*+–—>](?:\s|$)|[•·◦▪‣∙●○■□★☐☑✓]|\(?\p{N}{1,4}[.):](?:\s|$)|\(?[A-Za-z][.)]\s|\|)")
         .expect("a valid pattern")
 });
 static KIND_START: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:safety|liveness|fairness|bound|narrowed|left[ _-]out|interface)\s*[:)]")
+        .expect("a valid pattern")
+});
+
+/// A kind alone on a line, as a title of the items below.
+static KIND_TITLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:\*\*|__)(?:safety|liveness|fairness)(?: (?:properties|requirements))?:?(?:\*\*|__):?$")
         .expect("a valid pattern")
 });
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use unicode_security::skeleton;
 
 use super::cited_places::{LineRange, has_quote};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
@@ -54,7 +55,8 @@ impl NormativeSentence {
 /// The normative sentences of those documents for which `is_read` holds, each with its account in the informal specification.
 ///
 /// A place accounts for a sentence if this is the only normative sentence on one of the cited lines, or if the cited lines
-/// hold the whole sentence and there are no more normative sentences than lines.
+/// hold all of the normative sentences that share lines with it, and these are no more than their lines. Several lines that are
+/// out of scope are so with all of their sentences.
 ///
 /// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
 /// sentences that contain them. If not, it accounts for each sentence with which it shares half of the sentence's content
@@ -108,6 +110,18 @@ impl Demand {
     }
 }
 
+/// The sentences that share lines with one of them, directly or through others. They are in the order of their lines.
+fn block_of(at: usize, all: &[Demand]) -> &[Demand] {
+    let (mut first, mut end) = (at, at + 1);
+    while first > 0 && all[..first].iter().any(|before| before.to >= all[first].from) {
+        first -= 1;
+    }
+    while end < all.len() && all[first..end].iter().any(|before| before.to >= all[end].from) {
+        end += 1;
+    }
+    &all[first..end]
+}
+
 /// A part that cites, with its content words.
 struct Citing<'a> {
     item: CitingItem<'a>,
@@ -128,11 +142,10 @@ impl<'a> Citing<'a> {
         let demand = &all[at];
         let ranges = || self.item.ranges.iter().filter(|range| range.document.path == document.path);
         let is_meant_whole = |range: &LineRange<'_>| {
-            let is_inside = |one: &Demand| range.from <= one.from && one.to <= range.to;
-            let lines = document.text.lines().skip(range.from - 1).take(range.to + 1 - range.from);
-            let count = lines.filter(|line| !line.trim().is_empty()).count();
-            let is_overlapping = |one: &&Demand| one.from <= range.to && range.from <= one.to;
-            count > 1 && is_inside(demand) && all.iter().filter(is_overlapping).count() <= count
+            let block = block_of(at, all);
+            let (from, to) = (block[0].from, block.iter().map(|one| one.to).max().unwrap_or_default());
+            let is_passage = self.item.kind == CitingKind::OutOfScope && range.from < range.to;
+            range.from <= from && to <= range.to && (is_passage || block.len() <= to + 1 - from)
         };
         let by_lines = ranges()
             .filter_map(|range| {
@@ -174,8 +187,50 @@ pub fn unaccounted_text(sentences: &[NormativeSentence]) -> Option<String> {
     (!list.is_empty()).then_some(list)
 }
 
+/// Whether a sentence has one of the words, as a reader sees it.
 pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
-    words.iter().any(|word| holds_word(sentence, word))
+    let seen = as_seen(sentence);
+    words.iter().any(|word| holds_word(sentence, word) || holds_word(&seen, &skeleton(&word.to_lowercase()).collect::<String>()))
+}
+
+/// The text without the marks of emphasis, tags and invisible characters, and with each letter replaced by one that stands for
+/// all that look like it. Source: Unicode Technical Standard 39, section 4.
+fn as_seen(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let tag = rest.strip_prefix('<').filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'));
+        let entity = rest.strip_prefix('&').and_then(|entity| entity.split_once(';')).filter(|(name, _)| name.len() < 20);
+        if let Some((_, after)) = tag.and_then(|tag| tag.split_once('>')) {
+            rest = after;
+            continue;
+        }
+        if let Some((name, after)) = entity {
+            plain.push(character_of(name).unwrap_or(' '));
+            rest = after;
+            continue;
+        }
+        plain.push(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    let is_seen = |c: &char| !(matches!(c, '*' | '_' | '`' | '~') || is_default_ignorable(*c));
+    skeleton(&plain.chars().filter(is_seen).collect::<String>().to_lowercase()).collect()
+}
+
+/// The character of a numeric reference of HTML, and of those for characters that are not seen.
+fn character_of(name: &str) -> Option<char> {
+    let number = match name.strip_prefix('#') {
+        Some(number) => number.strip_prefix(['x', 'X']).map_or_else(|| number.parse().ok(), |hex| u32::from_str_radix(hex, 16).ok()),
+        None => matches!(name, "shy" | "zwj" | "zwnj" | "ZeroWidthSpace" | "NoBreak").then_some(0xad),
+    };
+    number.and_then(char::from_u32)
+}
+
+/// Whether a character is not shown. Source: the property `Default_Ignorable_Code_Point` of Unicode.
+fn is_default_ignorable(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether the text holds the word or phrase, in any case. In a script with upper and lower case, it has to begin and end
@@ -252,6 +307,30 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_found_as_a_reader_sees_it() {
+        for text in [
+            "It mu\u{200b}st wait.",
+            "It mu**st** wait.",
+            "It m\u{443}st wait, n\u{435}v\u{435}r.",
+            "It mu<b>st</b> wait.",
+            "It m&shy;ust wait.",
+            "It m&#117;st wait.",
+            "It \u{ff4d}\u{ff55}\u{ff53}\u{ff54} wait.",
+            "It **must** wait.",
+            "It \u{1d426}\u{1d42e}\u{1d42c}\u{1d42d} wait.",
+        ] {
+            assert!(is_normative(text, &words()), "{text}");
+        }
+        for text in ["It mustered.", "A < b and c > d.", "It mu st wait."] {
+            assert!(!is_normative(text, &words()), "{text}");
+        }
+        let document = |text: &str| [Document { path: "a.md".into(), text: text.to_owned() }];
+        let count = |text: &str| account_for("", &document(text), |_| true, &words()).len();
+        assert_eq!(count("A must b.\n\n```\nx\n\nIt must end.\n"), 2, "an open fence hides nothing");
+        assert_eq!(count("A must b.\n\n```\nx\n```\n\nIt must end.\n~~~~\nmust\n~~~\n"), 3);
+    }
+
+    #[test]
     fn each_sentence_is_accounted_for_by_what_cites_its_lines() {
         let none = accounts("# T\n## Requirements\nR1 [docs/b.md:3] x\n");
         assert_eq!(none.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>()[0], "N2 docs/a.md:3");
@@ -306,6 +385,11 @@ mod tests {
             (one("4", "It is so. (safety)"), vec![]),
             (one("4", "Each holder knows it. (safety)"), vec![5]),
             (one("1-2", "It is so. (safety)"), vec![]),
+            // Further lines, blank or not, give no room for the sentences of one line.
+            (one("1-5", "It is so. (safety)"), vec![4, 5, 6]),
+            (one("1-7", "It is so. (safety)"), vec![4, 5, 6, 7]),
+            ("## Out of scope\n- [docs/a.md:1-5] another team\n".to_owned(), vec![1, 2, 3, 4, 5, 6]),
+            ("## Out of scope\n- [docs/a.md:1-2] another team\n".to_owned(), vec![1, 2, 3]),
             (one("7", "每个客户端都等待锁。 (safety)"), vec![7]),
             ("## Out of scope\n- [docs/a.md:1] Every waiting client is another team's.\n".to_owned(), vec![3]),
             ("## Out of scope\n- [docs/a.md:1 \"must be released\"] another team\n".to_owned(), vec![2]),

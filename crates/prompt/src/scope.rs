@@ -39,7 +39,11 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
         is_after_error = true;
         let numbered =
             NUMBERED.is_match(text).then(|| "write it below the heading of the items with this letter".to_owned());
-        if let Some(why) = strange_start(text).or(numbered).or(lost) {
+        let of_kind = KIND.is_match(text).then(|| {
+            "it reads like a requirement, an assumption or an open point; write it, with a number, below the heading of its list"
+                .to_owned()
+        });
+        if let Some(why) = strange_start(text).or(numbered).or(of_kind).or(lost) {
             errors.push(error(line.number, text, why));
             continue;
         }
@@ -49,7 +53,10 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
         is_open = true;
         match items.last_mut() {
             Some(item) if marked == 0 && ((was_open && !has_place(text)) || is_indented) => {
-                item.text.push(' ');
+                // The mark can be alone on its line.
+                if !item.text.is_empty() {
+                    item.text.push(' ');
+                }
                 item.text.push_str(text);
             }
             _ => {
@@ -60,6 +67,12 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
     }
     (items, errors)
 }
+
+/// The kind with which a requirement ends or an assumption begins, or the readings of an open point.
+static KIND: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\((?:safety|liveness)\)[.*_`]*$|^[\s\-*+]*\((?:fairness|bound|narrowed|left out|interface)\)\s|\b(?:taken|otherwise):\s")
+        .expect("a valid pattern")
+});
 
 /// The start of an item that belongs to another list. "beyond R2." can be wrapped before the number.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {

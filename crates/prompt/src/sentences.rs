@@ -82,18 +82,26 @@ impl LineKind {
 pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
     // The mark of the open fence, and its length.
     let mut fence: Option<(char, usize)> = None;
+    let closes = |line: &str, (open, of): (char, usize)| {
+        let (mark, length) = fence_mark(line);
+        mark == open && length >= of && line.trim().len() == length
+    };
     lines
         .iter()
-        .map(|line| {
+        .enumerate()
+        .map(|(number, line)| {
             let line = line.trim();
-            let mark = line.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
-            let length = line.chars().take_while(|c| *c == mark).count();
+            let (mark, length) = fence_mark(line);
             let is_fence = mark != ' '
                 && length >= 3
                 && match fence {
-                    Some((open, of)) => mark == open && length >= of && line.len() == length,
-                    // Three marks around words in a line are no fence.
-                    None => mark == '~' || !line[length..].contains('`'),
+                    Some(open) => closes(line, open),
+                    // Three marks around words in a line are no fence, and a fence that nothing closes would hide the rest
+                    // of the document.
+                    None => {
+                        (mark == '~' || !line[length..].contains('`'))
+                            && lines[number + 1..].iter().any(|later| closes(later, (mark, length)))
+                    }
                 };
             if is_fence {
                 fence = if fence.is_some() { None } else { Some((mark, length)) };
@@ -117,6 +125,13 @@ pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
             }
         })
         .collect()
+}
+
+/// The mark with which a line may begin or end code, and how often it has it; a blank for other lines.
+fn fence_mark(line: &str) -> (char, usize) {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
+    (mark, line.chars().take_while(|c| *c == mark).count())
 }
 
 /// The sentences of a document outside of code and headings, each with its first and last line, from 1.

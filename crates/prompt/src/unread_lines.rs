@@ -5,7 +5,7 @@ use super::fixed_names::name_errors;
 use super::list_items::{error, has_place};
 use super::open_points::{is_open_point, read_open_points};
 use super::outline::{Kind, OutlineLine, Section, outline};
-use super::requirements::{is_requirement, read_requirements};
+use super::requirements::{ends_with_kind, is_requirement, read_requirements};
 use super::scope::{other_concern_errors, out_of_scope_errors};
 
 /// Every line of an informal specification that looks like an item and is not counted, each with the reason and the
@@ -49,7 +49,8 @@ fn structure_error(line: &OutlineLine<'_>) -> Option<String> {
     // The lines of other lists are all items or errors already.
     let is_list = line.section.is_some() && line.kind == Kind::Text;
     let is_elsewhere = |section| line.section != Some(section) && !is_list;
-    let wanted = if is_elsewhere(Section::Requirements) && is_requirement(line.text) {
+    let has_kind = line.section.is_none() && line.kind == Kind::Text && ends_with_kind(line.text);
+    let wanted = if has_kind || is_elsewhere(Section::Requirements) && is_requirement(line.text) {
         Section::Requirements
     } else if is_elsewhere(Section::OpenPoints) && is_open_point(line.text) {
         Section::OpenPoints

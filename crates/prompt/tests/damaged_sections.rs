@@ -172,7 +172,6 @@ fn parsed(text: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "finds damage that is glued to the item above: an item below a lone list mark"]
 fn whatever_is_not_parsed_goes_back() {
     let rounds: u64 = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 50_000 } else { 5_000 };
     for round in 1..=rounds {
@@ -208,7 +207,11 @@ fn whatever_is_not_parsed_goes_back() {
                 text.extend([line, "\n", blank]);
             }
         }
-        let (parsed, errors, prose) = (parsed(&text), unread_lines(&text), prose_among_items(&text));
+        let (parsed, prose) = (parsed(&text), prose_among_items(&text));
+        // The error shows the line as it is.
+        let is_seen = |c: &char| !"\u{200b}\u{feff}\u{202e}\u{2060}\u{ad}\u{200d}".contains(*c);
+        let errors: Vec<String> =
+            unread_lines(&text).iter().map(|error| error.chars().filter(is_seen).collect()).collect();
         for item in &items {
             // An item that is only prose now may continue the one above.
             let is_prose = placed.iter().any(|(line, _)| *line == item.text);

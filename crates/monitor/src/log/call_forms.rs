@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::call_words::is_call_word;
+
 /// How sure it is that something is a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Certainty {
@@ -39,6 +41,10 @@ pub(super) struct Surroundings {
     pub(super) is_history: bool,
     /// In a list of the tools that a model can use.
     pub(super) is_definition_list: bool,
+    /// In a piece of a streamed answer.
+    pub(super) is_piece: bool,
+    /// In a message of a person or of the program that runs the model.
+    pub(super) is_by_others: bool,
     /// In how many texts of JSON.
     pub(super) text_depth: u8,
 }
@@ -62,13 +68,15 @@ impl Surroundings {
             is_result: self.is_result || is_answer || is_result_key(&word),
             is_history: self.is_history || is_messages,
             is_definition_list: is_definition_key(&word),
+            is_piece: self.is_piece || matches!(&*word, "delta" | "chunk"),
+            is_by_others: self.is_by_others,
             text_depth: self.text_depth,
         }
     }
 }
 
 /// A key or a type in lower case with underscores: `toolCalls`, `tool-calls` and `tool_calls` are the same.
-fn normal(word: &str) -> Cow<'_, str> {
+pub(super) fn normal(word: &str) -> Cow<'_, str> {
     if !word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'-' || byte == b' ') {
         return Cow::Borrowed(word);
     }
@@ -169,7 +177,31 @@ const ARGUMENT_KEYS: [&str; 11] = [
 const ID_KEYS: [&str; 8] =
     ["call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id"];
 
-fn id_of(fields: &Map<String, Value>) -> Option<String> {
+/// Words of keys, in any case, that name a tool beside its arguments.
+const NAME_WORDS: [&str; 8] = ["name", "func", "function", "tool", "tool_name", "function_name", "call_name", "tool_call_name"];
+/// Words of keys, in any case, that hold arguments.
+const ARGUMENT_WORDS: [&str; 16] = [
+    "arguments",
+    "argument",
+    "input",
+    "args",
+    "parameters",
+    "params",
+    "kwargs",
+    "tool_input",
+    "tool_args",
+    "tool_arguments",
+    "tool_params",
+    "tool_parameters",
+    "function_args",
+    "action_input",
+    "raw_input",
+    "arguments_json",
+];
+/// Words of keys that identify a call.
+const CALL_ID_WORDS: [&str; 5] = ["call_id", "tool_call_id", "tool_use_id", "function_call_id", "tool_invocation_id"];
+
+pub(super) fn id_of(fields: &Map<String, Value>) -> Option<String> {
     ID_KEYS.iter().find_map(|key| Some(text(fields, key)?.to_owned()))
 }
 
@@ -201,9 +233,21 @@ pub(super) fn is_definition(fields: &Map<String, Value>, around: Surroundings) -
     is_named && (around.is_definition_list || has_schema)
 }
 
-/// Whether an object is the answer of a tool.
+/// Whether an object is a message of a person or of the program that runs the model; `None` if it does not say.
+pub(super) fn is_by_others(fields: &Map<String, Value>) -> Option<bool> {
+    ["role", "type"].into_iter().find_map(|key| match text(fields, key)? {
+        "user" | "system" | "developer" | "human" => Some(true),
+        "assistant" | "ai" | "model" => Some(false),
+        _ => None,
+    })
+}
+
+/// Whether an object is the answer of a tool, or a file that was given to the model.
 pub(super) fn is_result(fields: &Map<String, Value>) -> bool {
     let kind = text(fields, "type").map(normal).unwrap_or_default();
+    if matches!(&*kind, "document" | "file" | "input_file" | "attachment" | "resource" | "image") {
+        return true;
+    }
     let is_result_type = ["tool_result", "_output", "call_response", "function_response", "tool_message"];
     is_result_type.iter().any(|end| kind.ends_with(end))
         || matches!(text(fields, "role"), Some("tool" | "function"))
@@ -480,7 +524,62 @@ fn action_text(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
 
 /// A name with arguments, which may be a call and may be other data.
 fn possible_call(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
-    let (name_key, name) = first_text(fields, &["name"])?;
-    arguments_of(fields)?;
-    Some(form(fields, name, Certainty::Possible, name_key))
+    let named = fields.iter().find_map(|(key, value)| {
+        let name = value.as_str().filter(|name| !name.trim().is_empty() && is_one_of(key, &NAME_WORDS))?;
+        Some((key.as_str(), name))
+    });
+    let ((name_key, name), (key, value)) = named.zip(worded_arguments(fields))?;
+    let mut call = form(fields, name, Certainty::Possible, name_key);
+    (call.arguments, call.consumed) = (Some(value.clone()), vec![name_key, key]);
+    Some(call)
+}
+
+/// The value of a key that is a word for arguments in any spelling.
+fn worded_arguments(fields: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let is_value = |value: &Value| !(value.is_null() || value.is_number() || value.is_boolean() || is_schema(value));
+    let mut entries = fields.iter().map(|(key, value)| (key.as_str(), value));
+    entries.find(|(key, value)| is_one_of(key, &ARGUMENT_WORDS) && is_value(value))
+}
+
+/// Whether a key, in any spelling, is a word for the name, the arguments or the identifier of a call.
+pub(super) fn is_word_of_calls(key: &str) -> bool {
+    is_one_of(key, &NAME_WORDS) || is_one_of(key, &ARGUMENT_WORDS) || is_one_of(key, &CALL_ID_WORDS)
+}
+
+fn is_one_of(key: &str, words: &[&str]) -> bool {
+    words.contains(&&*normal(key))
+}
+
+/// Whether an object that states no call in a known form is likely to be one: it has the identifier of a call beside an
+/// input, or a word such as `tool_call` as a value.
+pub(super) fn is_like_call(fields: &Map<String, Value>) -> bool {
+    let is_kind = |key: &str| !(has_reason(key) || is_skipped_key(key) || is_text_key(key));
+    let is_word = |(key, value): (&String, &Value)| is_kind(key) && value.as_str().is_some_and(is_call_word);
+    let is_id = |(key, value): (&String, &Value)| value.is_string() && is_one_of(key, &CALL_ID_WORDS);
+    fields.len() > 1 && fields.iter().any(is_word) || fields.iter().any(is_id) && worded_arguments(fields).is_some()
+}
+
+/// A call of which only a piece is there: its name may lack its end, and its arguments do.
+pub(super) fn without_missing_parts(call: CallForm<'_>) -> CallForm<'_> {
+    let is_whole = match &call.arguments {
+        Some(Value::String(text)) => serde_json::from_str::<Value>(text).is_ok(),
+        Some(_) => true,
+        None => false,
+    };
+    if is_whole { call } else { CallForm { name: String::new(), certainty: Certainty::Possible, ..call } }
+}
+
+/// Whether a key says why an answer ended, such as `stop_reason`.
+pub(super) fn has_reason(key: &str) -> bool {
+    key.len() >= 6 && key.as_bytes()[key.len() - 6..].eq_ignore_ascii_case(b"reason")
+}
+
+/// Whether a value below a key such as `tool_calls` may be a call: it has a text, or something with parts.
+pub(super) fn has_content(fields: &Map<String, Value>) -> bool {
+    fields.values().any(|value| value.is_string() || value.is_object() || value.is_array())
+}
+
+/// What a request says of calls below `function_call`, instead of one.
+pub(super) fn is_mode(text: &str) -> bool {
+    matches!(text.trim(), "auto" | "none" | "required" | "any")
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::call_fields::parse_arguments;
 use super::call_forms::{self, Certainty, Surroundings};
+use super::call_words::{has_call_markup, is_cut_off_call};
 
 /// How many times JSON in a text is searched for JSON in a text. What is deeper may be a call.
 const MAX_TEXT_DEPTH: u8 = 16;
@@ -34,11 +35,11 @@ pub(super) fn find_calls(record: &Value) -> Vec<FoundCall> {
 
 /// Whether the text of a record has any word that calls are written with. It may say yes if there is no call.
 pub(super) fn may_have_calls(json: &[u8]) -> bool {
-    // One pass that stops at the first candidate: `name`, `tool`, `call`, `action`, `function`, `execut…`, `command`, in any case,
-    // or an escape, which may hide one of them in a key.
-    const WORDS: [&[u8]; 4] = [b"name", b"ool", b"ction", b"all"];
+    // One pass that stops at the first candidate: `name`, `tool`, `call`, `action`, `function`, `execut…`, `command`, `invoke`, in
+    // any case, or an escape, which may hide one of them in a key.
+    const WORDS: [&[u8]; 4] = [b"ame", b"ool", b"ction", b"all"];
     WORDS.iter().any(|word| memchr::memmem::find(json, word).is_some())
-        || [&b"xecut"[..], b"ommand", b"\\u", b"NAME", b"OOL", b"ALL"]
+        || [&b"xecut"[..], b"ommand", b"\\u", b"AME", b"OOL", b"ALL", b"invoke", b"func", b"FUNC", b"<|", "<\u{ff5c}".as_bytes()]
             .iter()
             .any(|word| memchr::memmem::find(json, word).is_some())
 }
@@ -81,17 +82,16 @@ impl Search {
         let parsed = if is_searched { parse_compound(text) } else { None };
         if around.text_depth >= MAX_TEXT_DEPTH && parsed.is_some() {
             self.add(String::new(), None, None, Certainty::Possible, around);
-        } else if around.is_call_list {
-            match parsed {
-                Some(value) => self.visit(&value, key, around.in_text()),
-                None if text.trim().is_empty() => {}
-                None => {
-                    let arguments = None;
-                    self.add(text.trim().to_owned(), None, arguments, Certainty::Known, around);
-                }
-            }
         } else if let Some(value) = parsed {
             self.visit(&value, key, around.in_text());
+        } else if around.is_call_list {
+            if !text.trim().is_empty() && !call_forms::is_mode(text) {
+                self.add(text.trim().to_owned(), None, None, Certainty::Known, around);
+            }
+        } else if is_searched && is_cut_off_call(text)
+            || !(around.is_result || around.is_by_others) && has_call_markup(text)
+        {
+            self.add(String::new(), None, None, Certainty::Possible, around);
         }
     }
 
@@ -102,18 +102,30 @@ impl Search {
         let calls = call_forms::calls_of(fields, around);
         let is_call = !calls.is_empty();
         let mut consumed: Vec<&str> = Vec::new();
-        for call in calls {
+        let before = self.found.len();
+        for mut call in calls {
+            if around.is_piece {
+                call = call_forms::without_missing_parts(call);
+            }
             consumed.extend(call.consumed);
             let around = Surroundings { is_history: around.is_history || call.is_history, ..around };
             self.add(call.name, call.id, call.arguments, call.certainty, around);
         }
         let is_result = call_forms::is_result(fields);
+        let is_by_others = call_forms::is_by_others(fields).unwrap_or(around.is_by_others);
         for (name, value) in fields {
             if consumed.contains(&name.as_str()) || call_forms::is_skipped_key(name) {
                 continue;
             }
-            let inner = around.below(name, value, is_call, is_result);
+            let mut inner = Surroundings { is_by_others, ..around.below(name, value, is_call, is_result) };
+            // What is below a key such as `tool_calls` may be a map of calls.
+            inner.is_call_list |= around.is_call_list && !is_call && value.is_object();
             self.enter(name, |search| search.visit(value, name, inner));
+        }
+        let is_silent = !is_call && !is_result && self.found.len() == before && !around.is_result;
+        let is_listed = around.is_call_list && call_forms::has_content(fields);
+        if is_silent && (is_listed || call_forms::is_like_call(fields)) {
+            self.add(String::new(), call_forms::id_of(fields), None, Certainty::Possible, around);
         }
     }
 
@@ -143,9 +155,20 @@ impl Search {
     }
 }
 
-/// The JSON object or list that a text consists of.
+/// The JSON objects or lists that a text consists of: one, one on each line, or the data of server-sent events.
 fn parse_compound(text: &str) -> Option<Value> {
     let text = text.trim();
-    let is_compound = text.starts_with('{') && text.ends_with('}') || text.starts_with('[') && text.ends_with(']');
-    if is_compound && text.len() > 2 { serde_json::from_str(text).ok() } else { None }
+    if text.len() > 2 && text.starts_with(['{', '[']) {
+        let values = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<Vec<Value>, _>>().ok()?;
+        return match <[Value; 1]>::try_from(values) {
+            Ok([value]) => Some(value),
+            Err(values) => Some(Value::Array(values)),
+        };
+    }
+    if !["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start)) {
+        return None;
+    }
+    let data = text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok());
+    let values: Vec<Value> = data.filter(|value: &Value| value.is_object() || value.is_array()).collect();
+    (!values.is_empty()).then_some(Value::Array(values))
 }

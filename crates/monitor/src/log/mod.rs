@@ -4,8 +4,10 @@ mod block;
 mod call_fields;
 mod call_forms;
 mod call_search;
+mod call_words;
 mod document;
 mod error;
+mod event_stream;
 mod field_reads;
 mod json_lines;
 mod live_lines;
@@ -26,6 +28,7 @@ mod text_store;
 mod value_hash;
 
 pub use document::{document_lines, is_document, scan_list, scan_records};
+pub use event_stream::{event_stream_lines, is_event_stream};
 pub use error::{LogError, RecordError};
 pub use field_reads::{fields_read_for_value, single_value_reads};
 pub use json_lines::{LONGEST_LINE, ScanOptions, scan_lines};

@@ -11,6 +11,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::call_forms::{has_reason, is_word_of_calls};
+use super::call_words::{has_call_markup, is_call_word};
 use super::value_hash::{ValueHash, hash_of_text_arguments};
 
 /// A call with an identifier and arguments.
@@ -64,6 +66,8 @@ enum Key {
     Skipped,
     /// A key that makes an object a call if its value names a tool.
     Event,
+    /// Why an answer ended, which may be a word for a call.
+    Reason,
     NameOfAttribute,
     ValueOfAttribute,
     Suspicious,
@@ -89,8 +93,10 @@ impl Key {
             "value" => Self::ValueOfAttribute,
             "call_id" | "callId" | "callID" => Self::OtherId,
             "tools" | "message" | "payload" | "role" | "model" | "kind" => Self::Other,
-            "arguments" | "args" | "parameters" | "kwargs" | "action" | "action_input" | "custom"
-            | "recipient_name" | "executableCode" | "executable_code" => Self::Suspicious,
+            "action" | "custom" | "recipient_name" | "executableCode" | "executable_code" | "delta" | "chunk" => {
+                Self::Suspicious
+            }
+            _ if has_reason(key) => Self::Reason,
             _ if contains_ignoring_case(key, "tool") || contains_ignoring_case(key, "function") => {
                 if ends_ignoring_case(key, "id") { Self::OtherId } else { Self::Suspicious }
             }
@@ -100,6 +106,7 @@ impl Key {
             {
                 Self::History
             }
+            _ if is_word_of_calls(key) => Self::Suspicious,
             _ => Self::Other,
         }
     }
@@ -175,7 +182,8 @@ impl<'de> DeserializeSeed<'de> for Node<'_, 'de> {
 
 impl<'de> Node<'_, 'de> {
     fn take_text<E: serde::de::Error>(self, text: &str, kept: impl FnOnce() -> Cow<'de, str>) -> Result<(), E> {
-        if !self.is_prose && may_be_json(text) {
+        let is_word = self.text.is_none() && is_call_word(text);
+        if !self.is_prose && (may_be_json(text) || is_word) || has_call_markup(text) {
             return Err(gives_up());
         }
         if let Some(place) = self.text {
@@ -189,8 +197,10 @@ impl<'de> Node<'_, 'de> {
     }
 }
 
+/// Whether a text may be JSON, or server-sent events.
 fn may_be_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '['])
+    let text = text.trim_start();
+    text.starts_with(['{', '[']) || ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start))
 }
 
 impl<'de> Visitor<'de> for Node<'_, 'de> {
@@ -217,12 +227,13 @@ impl<'de> Visitor<'de> for Node<'_, 'de> {
         let before = found.len();
         let mut object = Object::default();
         while let Some(key) = map.next_key_seed(KeySeed)? {
-            let mut event = None;
+            let (mut event, mut reason) = (None, None);
             let text = match key {
                 Key::Type => Some(&mut object.kind),
                 Key::Name => Some(&mut object.name),
                 Key::Id => Some(&mut object.id),
                 Key::Event => Some(&mut event),
+                Key::Reason => Some(&mut reason),
                 _ => None,
             };
             match key {
@@ -240,7 +251,7 @@ impl<'de> Visitor<'de> for Node<'_, 'de> {
             object.has_other_id |= key == Key::OtherId;
             object.has_key |= key == Key::NameOfAttribute;
             object.has_value |= key == Key::ValueOfAttribute;
-            if event.is_some_and(|event| contains_ignoring_case(&event, "tool")) {
+            if event.is_some_and(|event| contains_ignoring_case(&event, "tool") || is_call_word(&event)) {
                 return Err(gives_up());
             }
         }
@@ -272,6 +283,9 @@ impl<'de> Object<'de> {
     fn call(self) -> Option<Option<SimpleCall<'de>>> {
         let Self { kind, name, id, input, has_other_id, has_key, has_value } = self;
         let kind = kind.as_deref().unwrap_or_default();
+        if [&name, &id].into_iter().flatten().any(|text| is_call_word(text)) {
+            return None;
+        }
         if has_key && has_value {
             return None;
         }
@@ -321,7 +335,8 @@ impl<'de> Visitor<'de> for InputSeed {
     scalars!(Input);
 
     fn visit_str<E>(self, text: &str) -> Result<Input, E> {
-        Ok(if may_be_json(text) { Input::Other } else { Input::Text })
+        let is_other = may_be_json(text) || is_call_word(text) || has_call_markup(text);
+        Ok(if is_other { Input::Other } else { Input::Text })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Input, A::Error> {
@@ -424,165 +439,5 @@ struct Function<'a> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
-mod tests {
-    use std::hash::Hash as _;
-
-    use fastrand::Rng;
-    use serde_json::{Map, Value, json};
-
-    use super::super::call_forms::Certainty;
-    use super::super::call_search::find_calls;
-    use super::super::value_hash::hash;
-    use super::*;
-
-    /// Keys that say something of calls in some form, and others.
-    const KEYS: [&str; 60] = [
-        "type",
-        "name",
-        "id",
-        "input",
-        "tool_calls",
-        "content",
-        "message",
-        "payload",
-        "text",
-        "arguments",
-        "args",
-        "function",
-        "tool",
-        "action",
-        "messages",
-        "prompt",
-        "usage",
-        "toolCalls",
-        "functionCall",
-        "function_call",
-        "tool_use",
-        "tool_use_id",
-        "call_id",
-        "params",
-        "method",
-        "event",
-        "run_type",
-        "key",
-        "value",
-        "attributes",
-        "gen_ai.tool.name",
-        "gen_ai.tool.call.arguments",
-        "tool_result",
-        "output",
-        "result",
-        "tools",
-        "parameters",
-        "kwargs",
-        "data",
-        "state",
-        "custom",
-        "recipient_name",
-        "executableCode",
-        "command",
-        "changes",
-        "history",
-        "action_input",
-        "observation",
-        "thought",
-        "gen_ai.completion.0.tool_calls.0.name",
-        "span_name",
-        "role",
-        "x",
-        "toolName",
-        "TOOL_CALLS",
-        "Tool-Call",
-        "inputs",
-        "properties",
-        "$schema",
-        "invalid_tool_calls",
-    ];
-
-    const TEXTS: [&str; 24] = [
-        "tool_use",
-        "tool_result",
-        "function",
-        "tool_call",
-        "text",
-        "Bash",
-        "c1",
-        "c2",
-        "c3",
-        "tools/call",
-        "tool",
-        "on_tool_start",
-        "execute_tool Bash",
-        "",
-        " ",
-        "{\"name\":\"Bash\",\"arguments\":{}}",
-        "object",
-        "[{\"type\":\"tool_use\",\"name\":\"Bash\"}]",
-        "toolUse",
-        "FunctionCall",
-        "command_execution",
-        "file_change",
-        "local_shell_call",
-        "function_call_output",
-    ];
-
-    fn usual_call(rng: &mut Rng) -> Value {
-        let id = format!("c{}", rng.u8(..12));
-        let name = *rng.choice(&["Bash", "Read"]).unwrap();
-        match rng.u8(..3) {
-            0 => json!({"tool_calls": [{"id": id, "type": "function",
-                "function": {"name": name, "arguments": *rng.choice(&["{\"a\": [1, 2.5]}", "", "x", "{", "3"]).unwrap()}}]}),
-            1 => json!({"tool_calls": []}),
-            _ => {
-                json!({"type": "tool_use", "id": id, "name": name, "input": {"command": "ls", "n": {"b": null, "a": -1}}})
-            }
-        }
-    }
-
-    fn any_value(rng: &mut Rng, depth: u8) -> Value {
-        match rng.u8(..if depth == 0 { 4 } else { 10 }) {
-            0 => json!(rng.u8(..3)),
-            1 => [json!(null), json!(true), json!(0.5)][rng.usize(..3)].clone(),
-            2 | 3 => json!(*rng.choice(&TEXTS).unwrap()),
-            4 | 5 => (0..rng.u8(..3)).map(|_| any_value(rng, depth - 1)).collect(),
-            6 => usual_call(rng),
-            _ => {
-                let entry = |rng: &mut Rng| ((*rng.choice(&KEYS).unwrap()).to_owned(), any_value(rng, depth - 1));
-                let mut fields: Map<String, Value> = (0..rng.u8(..4)).map(|_| entry(rng)).collect();
-                if rng.u8(..4) == 0 {
-                    fields.extend(usual_call(rng).as_object().unwrap().clone());
-                }
-                Value::Object(fields)
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_is_missing_that_the_search_finds() {
-        let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 2_000_000_u32 } else { 100_000 };
-        let (mut simple, mut with_calls) = (0, 0);
-        for seed in 0..count {
-            let mut rng = Rng::with_seed(seed.into());
-            let record = any_value(&mut rng, 4);
-            let text = record.to_string();
-            let Some(calls) = simple_calls(text.as_bytes()) else { continue };
-            simple += 1;
-            with_calls += u32::from(!calls.is_empty());
-            let calls: Vec<_> =
-                calls.iter().map(|call| (call.id.to_string(), call.name.to_string(), Some(call.arguments))).collect();
-            let found = find_calls(&record);
-            assert!(
-                found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history),
-                "{text}: {found:?}"
-            );
-            let hash_of = |value: &Value| ValueHash::default().deserialize(value).unwrap();
-            // In what a tool answered, the search finds fewer calls: then they differ from those of the plan.
-            for call in found {
-                let call = (call.id.unwrap_or_default(), call.name, call.arguments.as_ref().map(hash_of));
-                assert!(calls.contains(&call), "seed {seed}: {call:?} is not among {calls:?} of {text}");
-            }
-        }
-        assert!(simple > count / 10 && with_calls > count / 100, "{simple} simple, {with_calls} with calls");
-        assert_eq!(hash(|state| "a".hash(state)), hash(|state| "a".to_owned().hash(state)));
-    }
-}
+#[path = "simple_calls_tests.rs"]
+mod tests;

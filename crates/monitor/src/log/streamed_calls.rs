@@ -5,14 +5,33 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::call_forms::{self, Surroundings, normal};
 
 /// The key under which a record gets the calls that it ends.
 pub(super) const STREAMED_KEY: &str = "tlaforge.streamed";
 
 /// What a line with a piece of a call contains.
-const MARKERS: [&str; 6] =
-    ["content_block_", "\"delta\"", ".delta\"", "tool_call_chunks", "response.output_item.added", "contentBlock"];
+const MARKERS: [&str; 10] = [
+    "content_block_",
+    "delta",
+    "Delta",
+    "tool_call_chunks",
+    "output_item.",
+    "arguments.done",
+    "input.done",
+    "contentBlock",
+    "tool-",
+    "TOOL_CALL_",
+];
+
+/// Keys whose values tell one stream from another.
+const STREAM_IDS: [&str; 7] =
+    ["session_id", "parent_tool_use_id", "id", "run_id", "thread_id", "message_id", "generation_id"];
+
+/// How many times JSON in a text is searched for JSON in a text.
+const MAX_TEXT_DEPTH: u8 = 8;
 
 /// The calls of a log of which some pieces were read.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +91,7 @@ impl StreamedCalls {
         }
         let mut record: Value = serde_json::from_slice(line).ok()?;
         let mut ended = Vec::new();
-        let took = self.take_pieces(&mut record, &mut ended);
+        let took = self.take_pieces(&mut record, "", Surroundings::default(), &mut ended);
         if !took && ended.is_empty() {
             return None;
         }
@@ -87,40 +106,94 @@ impl StreamedCalls {
     pub(super) fn finish(&mut self) -> Option<CutOffCalls> {
         let open = std::mem::take(&mut self.open);
         let incomplete = open.values().filter(|piece| piece.is_cut_off()).count() as u64;
-        let calls: Vec<Value> = open.into_values().map(Piece::into_call).collect();
+        // Nobody knows the arguments of a call of which there is only the name.
+        let unknown = open.values().filter(|piece| piece.arguments.trim().is_empty()).count();
+        let unread = std::iter::repeat_n(json!({"type": "tool_use", "arguments": "cut off"}), unknown);
+        let calls: Vec<Value> = open.into_values().map(Piece::into_call).chain(unread).collect();
         let record = (!calls.is_empty()).then(|| json!({ STREAMED_KEY: calls }).to_string().into_bytes())?;
         Some(CutOffCalls { record, incomplete })
     }
 
-    /// Takes the pieces out of a record; the calls that it ends are added to `ended`.
-    fn take_pieces(&mut self, record: &mut Value, ended: &mut Vec<Piece>) -> bool {
-        let stream = ["session_id", "parent_tool_use_id", "id"]
-            .map(|key| record[key].as_str().unwrap_or_default().to_owned())
-            .join("/");
-        if record["event"].is_object() {
-            return self.take_event(&stream, &mut record["event"], ended);
-        }
-        let has = |key: &str| record.get(key).is_some();
-        match () {
-            () if has("choices") => self.take_choices(&stream, record, ended),
-            () if has("type") && !has("tool_call_chunks") && !has("data") => self.take_event("", record, ended),
-            () if ["contentBlockStart", "contentBlockDelta", "contentBlockStop"].into_iter().any(has) => {
-                self.take_converse(record, ended)
+    /// Takes the pieces out of a value and out of all below it, except for what a tool answered and what a request repeats;
+    /// the calls that it ends are added to `ended`.
+    fn take_pieces(&mut self, value: &mut Value, stream: &str, around: Surroundings, ended: &mut Vec<Piece>) -> bool {
+        match value {
+            Value::Array(items) => {
+                items.iter_mut().fold(false, |took, item| self.take_pieces(item, stream, around, ended) || took)
             }
-            () => {
-                let places = ["/data", "/kwargs", ""];
-                let place = places.into_iter().find(|place| {
-                    record
-                        .pointer(place)
-                        .and_then(|inner| inner["tool_call_chunks"].as_array())
-                        .is_some_and(|all| !all.is_empty())
-                });
-                place.is_some_and(|place| self.take_message_chunk(record.pointer_mut(place).expect("it was found")))
+            Value::Object(fields) => {
+                let ids = STREAM_IDS.iter().filter_map(|key| fields.get(*key)?.as_str());
+                let stream = ids.fold(stream.to_owned(), |stream, id| stream + "/" + id);
+                let has = |key: &str| fields.contains_key(key);
+                let has_chunks = fields.get("tool_call_chunks").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
+                let is_converse = ["contentBlockStart", "contentBlockDelta", "contentBlockStop"].into_iter().any(has);
+                let took = if is_converse {
+                    self.take_converse(&stream, value, ended)
+                } else if has_chunks {
+                    self.take_message_chunk(&stream, value)
+                } else {
+                    self.take_event(&stream, value, ended)
+                };
+                took || value.as_object_mut().is_some_and(|fields| self.take_below(fields, &stream, around, ended))
             }
+            _ => false,
         }
     }
 
-    /// Events of Anthropic's streams, and of `OpenAI`'s Responses.
+    /// Takes the pieces out of the values of an object that is none itself.
+    fn take_below(
+        &mut self,
+        fields: &mut Map<String, Value>,
+        stream: &str,
+        around: Surroundings,
+        ended: &mut Vec<Piece>,
+    ) -> bool {
+        let mut took = self.take_delta(stream, fields, ended);
+        let is_result = call_forms::is_result(fields);
+        for (key, value) in fields {
+            let inner = around.below(key, value, false, is_result);
+            if call_forms::is_skipped_key(key) || inner.is_result || inner.is_history {
+                continue;
+            }
+            if let Value::String(text) = value {
+                let is_json = text.starts_with('{') && !call_forms::is_text_key(key) && may_have_pieces(text.as_bytes());
+                if is_json
+                    && inner.text_depth < MAX_TEXT_DEPTH
+                    && let Ok(mut parsed) = serde_json::from_str::<Value>(text)
+                    && self.take_pieces(&mut parsed, stream, inner.in_text(), ended)
+                {
+                    *text = parsed.to_string();
+                    took = true;
+                }
+            } else {
+                took |= self.take_pieces(value, stream, inner, ended);
+            }
+        }
+        took
+    }
+
+    /// The difference to the answer before, which an object has under `delta`, as in a chunk of a chat completion.
+    fn take_delta(&mut self, stream: &str, fields: &mut Map<String, Value>, ended: &mut Vec<Piece>) -> bool {
+        let choice = fields.get("index").and_then(Value::as_u64).unwrap_or_default();
+        let calls = fields.get_mut("delta").map(remove_calls).unwrap_or_default();
+        let took = !calls.is_empty();
+        for (number, call) in calls {
+            ended.extend(self.append((stream.to_owned(), choice, number), &call));
+        }
+        let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+        if fields.get("finish_reason").is_some_and(|reason| !reason.is_null()) || kind == "tool-call-end" {
+            let is_here = |(of, number, _): &Key| of == stream && *number == choice;
+            let keys: Vec<Key> = self.open.keys().filter(|key| is_here(key)).cloned().collect();
+            ended.extend(keys.iter().filter_map(|key| self.open.remove(key)));
+        }
+        if took {
+            // Without its pieces, the record is no call.
+            fields.remove("type");
+        }
+        took
+    }
+
+    /// Events of Anthropic's streams, of `OpenAI`'s Responses, and of user interfaces.
     fn take_event(&mut self, stream: &str, event: &mut Value, ended: &mut Vec<Piece>) -> bool {
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         let number = |event: &Value| event["index"].as_u64().unwrap_or_default();
@@ -192,41 +265,36 @@ impl StreamedCalls {
                 self.open.remove(&("response".to_owned(), 0, item_of(event)));
                 false
             }
-            _ => false,
+            kind => self.take_interface_event(&normal(kind), event, ended),
         }
     }
 
-    /// A chunk of a chat completion.
-    fn take_choices(&mut self, stream: &str, record: &mut Value, ended: &mut Vec<Piece>) -> bool {
-        let mut took = false;
-        for (position, choice) in record["choices"].as_array_mut().into_iter().flatten().enumerate() {
-            let choice_number = choice["index"].as_u64().unwrap_or(position as u64);
-            if let Some(delta) = choice["delta"].as_object_mut() {
-                let calls = delta.remove("tool_calls").filter(|calls| !calls.is_null()).unwrap_or_else(|| json!([]));
-                let calls = match calls {
-                    Value::Array(calls) => calls,
-                    one => vec![one],
-                };
-                let function = delta.remove("function_call").filter(|call| !call.is_null());
-                let all = calls.into_iter().enumerate().map(|(position, call)| {
-                    let number = call["index"].as_u64().unwrap_or(position as u64).to_string();
-                    (number, call)
-                });
-                for (number, call) in
-                    all.chain(function.map(|call| ("function".to_owned(), json!({ "function": call }))))
-                {
-                    took = true;
-                    let key = (stream.to_owned(), choice_number, number);
-                    ended.extend(self.append(key, &call));
-                }
+    /// Events with which a server tells a user interface of a call: `tool-input-start`, `TOOL_CALL_ARGS`.
+    fn take_interface_event(&mut self, kind: &str, event: &mut Value, ended: &mut Vec<Piece>) -> bool {
+        let text = |keys: &[&str]| keys.iter().find_map(|key| event[*key].as_str().map(str::to_owned));
+        let Some(id) = text(&["toolCallId", "tool_call_id", "id"]) else { return false };
+        let key = ("interface".to_owned(), 0, id.clone());
+        match kind {
+            "tool_input_start" | "tool_call_streaming_start" | "tool_call_start" => {
+                let name = text(&["toolName", "toolCallName", "tool_call_name", "tool_name"]).unwrap_or_default();
+                ended.extend(self.open.insert(key, Piece { id: Some(id), name, arguments: String::new() }));
             }
-            if !choice["finish_reason"].is_null() {
-                let is_here = |(of, choice, _): &Key| of == stream && *choice == choice_number;
-                let keys: Vec<Key> = self.open.keys().filter(|key| is_here(key)).cloned().collect();
-                ended.extend(keys.iter().filter_map(|key| self.open.remove(key)));
+            "tool_input_delta" | "tool_call_delta" | "tool_call_args" => {
+                let Some(piece) = text(&["delta", "inputTextDelta", "argsTextDelta"]) else { return false };
+                let open = self.open.entry(key).or_default();
+                open.id = Some(id);
+                open.arguments.push_str(&piece);
             }
+            "tool_input_end" | "tool_call_end" => ended.extend(self.open.remove(&key)),
+            "tool_call" | "tool_input_available" => {
+                // The record itself has the whole call.
+                self.open.remove(&key);
+                return false;
+            }
+            _ => return false,
         }
-        took
+        event.as_object_mut().map(Map::clear);
+        true
     }
 
     /// Adds a piece with `id`, `function.name` and `function.arguments`; returns the call that it ends by being another one.
@@ -254,9 +322,9 @@ impl StreamedCalls {
     }
 
     /// Events of a converse stream of Bedrock.
-    fn take_converse(&mut self, record: &mut Value, ended: &mut Vec<Piece>) -> bool {
+    fn take_converse(&mut self, stream: &str, record: &mut Value, ended: &mut Vec<Piece>) -> bool {
         let key = |event: &Value| {
-            ("converse".to_owned(), event["contentBlockIndex"].as_u64().unwrap_or_default(), String::new())
+            (stream.to_owned(), event["contentBlockIndex"].as_u64().unwrap_or_default(), "converse".to_owned())
         };
         if let Some(start) = record["contentBlockStart"]["start"]["toolUse"].as_object() {
             let text = |key: &str| start.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -281,14 +349,13 @@ impl StreamedCalls {
     }
 
     /// A chunk of a message of `LangChain`. It repeats its pieces as calls, as far as they can be parsed.
-    fn take_message_chunk(&mut self, message: &mut Value) -> bool {
-        let stream = message["id"].as_str().unwrap_or_default().to_owned();
+    fn take_message_chunk(&mut self, stream: &str, message: &mut Value) -> bool {
         let chunks = message["tool_call_chunks"].take();
         for (position, chunk) in chunks.as_array().into_iter().flatten().enumerate() {
             let number = chunk["index"].as_u64().unwrap_or(position as u64).to_string();
             // A message that is another one ends no call here: the end of the log does.
-            if let Some(before) = self.append((stream.clone(), 0, number), chunk) {
-                self.open.insert((stream.clone(), 1, before.id.clone().unwrap_or_default()), before);
+            if let Some(before) = self.append((stream.to_owned(), 0, number), chunk) {
+                self.open.insert((stream.to_owned(), 1, before.id.clone().unwrap_or_default()), before);
             }
         }
         for key in ["tool_calls", "invalid_tool_calls"] {
@@ -299,4 +366,34 @@ impl StreamedCalls {
         }
         true
     }
+}
+
+/// Removes the calls below a `delta`, each with its number in the answer.
+fn remove_calls(delta: &mut Value) -> Vec<(String, Value)> {
+    let Some(fields) = delta.as_object_mut() else { return Vec::new() };
+    let mut calls = Vec::new();
+    for (key, value) in fields.iter_mut() {
+        let all = match &*normal(key) {
+            "tool_calls" | "tool_call" => match value.take() {
+                Value::Null => Vec::new(),
+                Value::Array(all) => all,
+                one => vec![one],
+            },
+            "function_call" if value.is_object() => {
+                calls.push(("function".to_owned(), json!({ "function": value.take() })));
+                continue;
+            }
+            _ => {
+                calls.extend(remove_calls(value));
+                continue;
+            }
+        };
+        let number = |position: usize, call: &Value| call["index"].as_u64().unwrap_or(position as u64).to_string();
+        calls.extend(all.into_iter().enumerate().map(|(position, call)| (number(position, &call), call)));
+    }
+    if !calls.is_empty() {
+        // Without its pieces, the object is no call.
+        fields.remove("type");
+    }
+    calls
 }

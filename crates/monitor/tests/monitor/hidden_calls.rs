@@ -79,6 +79,18 @@ fn call(rng: &mut Rng) -> Value {
         json!({"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": {"content": "",
             "tool_calls": [{"name": "Bash", "args": input, "id": id}]}}),
         json!({"type": "ai", "data": {"content": "", "tool_calls": [{"name": "Bash", "args": input, "id": id}]}}),
+        json!({"Name": "Bash", "Input": input}),
+        json!({"func": "Bash", "params": input}),
+        json!({"tool_calls": {"0": {"name": "Bash", "args": input}}}),
+        json!({"tool_calls": {"Bash": input}}),
+        json!({"sessionUpdate": "tool_call", "title": "Bash", "rawInput": input}),
+        json!({"callId": id, "input": input, "title": "Bash"}),
+        json!({"log": format!("data: {}\n\ndata: [DONE]\n", json!({"tool_calls": [{"name": "Bash", "args": input}]}))}),
+        json!({"log": format!("{}\n{}\n", json!({"a": 1}), json!({"tool": "Bash", "input": input}))}),
+        json!({"log": json!({"tool_calls": [{"name": "Bash", "args": input}]}).to_string().trim_end_matches(['}', ']'])}),
+        json!({"role": "assistant", "content": format!("<tool_call>\n{}\n</tool_call>", json!({"name": "Bash", "arguments": input}))}),
+        json!({"role": "assistant", "content": "<function_calls><invoke name=\"Bash\"><parameter name=\"command\">rm -rf /</parameter>"}),
+        json!({"body": json!({"delta": {"tool_calls": [{"index": 0, "id": id, "function": {"name": "Bash", "arguments": ""}}]}}).to_string()}),
     ];
     pick(rng, &forms)
 }
@@ -265,6 +277,45 @@ fn streams() -> Vec<(&'static str, Vec<Value>)> {
             ],
         ),
         ("claude code", claude.iter().cloned().map(event).collect()),
+        ("wrapped", claude.iter().map(|event| json!({"time": "t", "data": {"chunk": event}})).collect()),
+        ("text", claude.iter().map(|event| json!({"time": "t", "data": event.to_string()})).collect()),
+        (
+            "cohere",
+            vec![
+                json!({"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "t", "type": "function",
+                    "function": {"name": "Bash", "arguments": ""}}}}}),
+                json!({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {
+                    "function": {"arguments": "{\"command\": \"rm "}}}}}),
+                json!({"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {
+                    "function": {"arguments": "-rf /\"}"}}}}}),
+                json!({"type": "tool-call-end", "index": 0}),
+            ],
+        ),
+        (
+            "assistants",
+            [json!({"id": "t", "index": 0, "type": "function", "function": {"name": "Bash", "arguments": "{\"command\": \"rm "}}),
+                json!({"index": 0, "type": "function", "function": {"arguments": "-rf /\"}"}})]
+            .map(|call| json!({"event": "thread.run.step.delta", "data": {"id": "s", "object": "thread.run.step.delta",
+                "delta": {"step_details": {"type": "tool_calls", "tool_calls": [call]}}}}))
+            .into(),
+        ),
+        (
+            "user interface",
+            vec![
+                json!({"type": "tool-input-start", "toolCallId": "t", "toolName": "Bash"}),
+                json!({"type": "tool-input-delta", "toolCallId": "t", "inputTextDelta": "{\"command\": \"rm "}),
+                json!({"type": "tool-input-delta", "toolCallId": "t", "inputTextDelta": "-rf /\"}"}),
+                json!({"type": "tool-input-available", "toolCallId": "t", "toolName": "Bash", "input": {"command": "rm -rf /"}}),
+            ],
+        ),
+        (
+            "langchain events",
+            [json!([{"name": "Bash", "args": "{\"command\": \"rm ", "id": "t", "index": 0}]),
+                json!([{"name": null, "args": "-rf /\"}", "id": null, "index": 0}])]
+            .map(|chunks| json!({"event": "on_chat_model_stream", "run_id": "r", "data": {"chunk": {"type": "AIMessageChunk",
+                "id": "m", "content": "", "tool_calls": [], "tool_call_chunks": chunks}}}))
+            .into(),
+        ),
         ("anthropic", claude),
         (
             "responses",

@@ -1,0 +1,118 @@
+//! Words and markup with which calls are written outside of the known forms. They show that something may be a call, and no
+//! more: a log with one that was not read has no verdict.
+
+use super::call_forms::normal;
+
+/// The longest of [`CALL_WORDS`], with room for separators.
+const LONGEST_WORD: usize = 24;
+
+/// Values of keys such as `kind` that say that an object is a call.
+const CALL_WORDS: [&str; 20] = [
+    "tool_call",
+    "tool_use",
+    "tool_calls",
+    "toolcall",
+    "tooluse",
+    "tool_call_start",
+    "tool_call_chunk",
+    "tool_call_delta",
+    "tool_execution",
+    "tool_invocation",
+    "tool_request",
+    "tool_start",
+    "call_tool",
+    "use_tool",
+    "function_call",
+    "functioncall",
+    "function_calls",
+    "mcp_tool_call",
+    "mcp_tool_use",
+    "execute_tool",
+];
+
+/// Whether a text is a word for a call: `tool_call`, `toolCall`, `FUNCTION_CALL`.
+pub(super) fn is_call_word(text: &str) -> bool {
+    let may_be = (8..=LONGEST_WORD).contains(&text.len())
+        && text.bytes().any(|byte| matches!(byte, b't' | b'T' | b'f' | b'F'))
+        && text.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b' ' | b'.'));
+    may_be && {
+        let word = normal(text);
+        let word = word.rsplit('.').next().unwrap_or(&word);
+        CALL_WORDS.contains(&word)
+    }
+}
+
+/// The markup of calls in the text of a model whose server has not taken it out.
+const MARKUP: [&str; 14] = [
+    "<tool_call",
+    "<tool_use",
+    "<function_call",
+    "<function=",
+    "<invoke ",
+    "<tool name=",
+    "<|tool_call",
+    "<|python_tag|>",
+    "<|tool\u{2581}call",
+    "<\u{ff5c}tool\u{2581}call",
+    "<|channel|>commentary to=",
+    "[TOOL_CALLS]",
+    "[tool_calls]",
+    "[TOOL_REQUEST]",
+];
+
+/// Whether a text has the markup of a call.
+pub(super) fn has_call_markup(text: &str) -> bool {
+    memchr::memchr2_iter(b'<', b'[', text.as_bytes())
+        .any(|at| MARKUP.iter().any(|markup| text[at..].starts_with(markup)) || is_namespaced(&text[at..]))
+}
+
+/// `<invoke name=…>`: an element with a namespace.
+fn is_namespaced(text: &str) -> bool {
+    let end = text.len().min(40);
+    let Some(element) = text.as_bytes()[..end].strip_prefix(b"<") else { return false };
+    let Some(colon) = element.iter().position(|byte| !byte.is_ascii_alphanumeric()) else { return false };
+    element[colon..].starts_with(b":invoke ") || element[colon..].starts_with(b":function_call")
+}
+
+/// Whether a text is the beginning of JSON that has a call.
+pub(super) fn is_cut_off_call(text: &str) -> bool {
+    const KEYS: [&str; 8] = [
+        "tool_call",
+        "tool_use",
+        "function_call",
+        "functionCall",
+        "toolCall",
+        "toolUse",
+        "tool_name",
+        "toolName",
+    ];
+    text.trim_start().starts_with(['{', '['])
+        && KEYS.iter().any(|key| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_markup_are_recognized() {
+        for word in ["tool_call", "toolCall", "TOOL_CALL", "tool-use", "FunctionCall", "item.tool_call"] {
+            assert!(is_call_word(word), "{word}");
+        }
+        for word in ["", "tool", "a tool call is made", "tool_result", "function", "recall_tool_calling_twice"] {
+            assert!(!is_call_word(word), "{word}");
+        }
+        for text in [
+            "Now:\n<tool_call>\n{\"name\": \"Bash\"}",
+            "<function_calls>",
+            "<ant:invoke name=\"Bash\">",
+            "[TOOL_CALLS][{",
+            "é<|python_tag|>ls",
+        ] {
+            assert!(has_call_markup(text), "{text}");
+        }
+        for text in ["a < b", "<p>tool_call</p>", "[tool]", "", "<é:invoke", "x <functional>"] {
+            assert!(!has_call_markup(text), "{text}");
+        }
+    }
+}
