@@ -88,10 +88,19 @@ pub fn check_lines(path: &Path) -> Result<(), JournalError> {
 pub fn check_lines_from(mut input: impl BufRead, path: &Path) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
     let (mut chain, mut line) = (ChecksumChain::default(), Vec::new());
+    let mut is_over = false;
     for number in 1.. {
         line.clear();
         input.read_until(b'\n', &mut line).map_err(io)?;
         let damaged = |what: &str| JournalError::Damaged { path: path.to_owned(), line: number, what: what.to_owned() };
+        // Empty lines at the end hold nothing; they are not counted, so that a line after them has another number.
+        if number > 1 && line.ends_with(b"\n") && line.trim_ascii().is_empty() {
+            is_over = true;
+            continue;
+        }
+        if is_over && !line.is_empty() {
+            return Err(damaged("an empty line is before it"));
+        }
         if line.last() != Some(&b'\n') {
             if has_altered_line_end(&chain, &line) {
                 return Err(damaged("its end of line was altered"));
@@ -143,6 +152,13 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(read(&path).unwrap().len(), 3);
         check_lines(&path).unwrap();
+        // Empty lines at the end are none; an empty line between others is.
+        std::fs::write(&path, [&bytes, b"\n \n\n".as_slice()].concat()).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 3);
+        check_lines(&path).unwrap();
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        std::fs::write(&path, [&bytes[..end], b"\n", &bytes[end..]].concat()).unwrap();
+        assert!(read(&path).is_err() && check_lines(&path).is_err());
         // An incomplete last line is what a crash leaves, and no damage.
         for end in 0..bytes.len() {
             std::fs::write(&path, &bytes[..end]).unwrap();

@@ -294,8 +294,8 @@ pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usi
     let bytes = files::read_below(path.parent().unwrap_or(path), path, files::LOG)
         .map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
     let (entries, end, _) = parse(path, &bytes)?;
-    let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
-    Ok((entries, rest))
+    let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n") && !line.trim_ascii().is_empty());
+    Ok((entries, rest.count()))
 }
 
 /// Returns the events of complete groups, their length in bytes, and the digest of their lines.
@@ -310,6 +310,7 @@ pub(super) fn parse_after<E: Event>(
     before: usize,
     chain: &ChecksumChain,
 ) -> Result<(Vec<Entry<E>>, usize, ChecksumChain), JournalError> {
+    let bytes = without_blank_end(bytes);
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
     let mut entries: Vec<Entry<E>> = if whole < PARALLEL_BYTES {
@@ -337,6 +338,12 @@ pub(super) fn parse_after<E: Event>(
     // Over all lines, also those of the incomplete group: they can be altered as well.
     let chain = check_all(path, &lines, entries.len(), &bytes[whole..], before, chain)?;
     Ok((entries, group_ends, chain))
+}
+
+/// The bytes without empty lines at their end, such as an editor adds: they hold nothing, so nothing is lost with them.
+fn without_blank_end(bytes: &[u8]) -> &[u8] {
+    let end = bytes.trim_ascii_end().len();
+    if bytes.get(end) == Some(&b'\n') { &bytes[..=end] } else { bytes }
 }
 
 /// Checks the checksums of all lines, which follow `before` lines with the digest `chain`. Returns the digest of those and
@@ -460,7 +467,7 @@ mod tests {
         for (text, line) in [
             (format!("{}\n{{broken\n{}\n", lines[0], lines[2]), 2),
             (format!("{}\n{}\n", lines[0], lines[2]), 2),
-            (format!("{}\n\n", lines[0]), 2),
+            (format!("{}\n\n{}\n", lines[0], lines[1]), 2),
             (lines[0].replace("\"kind\":\"act\"", "\"kind\":\"ach\"") + "\n", 1),
             (lines[0].replace("\"name\":\"thing\"", "\"name\":\"think\"") + "\n", 1),
             (lines[0].replace("\"n\":1", "\"n\":\"1\"") + "\n", 1),

@@ -3,6 +3,7 @@
 
 use tlaforge_tla::{Kind as TokenKind, Token, lex};
 
+use super::invisible_characters::is_invisible;
 use super::problem::{Problem, quote};
 
 /// The kind of text that a byte belongs to.
@@ -63,6 +64,11 @@ const SINGLE: [char; 4] = ['‘', '’', '‚', '‛'];
 /// Corrects the parts of one answer. Returns them with notes on the corrections.
 pub(super) fn correct_spelling(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Problem> {
     let mut normalised = Vec::new();
+    let seen: Vec<String> = parts.iter().map(|text| without_invisible(text)).collect();
+    if seen != parts {
+        normalised.push("invisible characters".to_owned());
+    }
+    let parts = seen;
     let parts = match find_entity(&parts) {
         None => parts,
         Some((place, found)) => {
@@ -89,6 +95,13 @@ pub(super) fn correct_spelling(parts: Vec<String>) -> Result<(Vec<String>, Vec<S
         normalised.push("typographic quotes".to_owned());
     }
     Ok((straight, normalised))
+}
+
+/// The text without invisible characters, and with a blank for a character that only some readers take for a line end. SANY
+/// counts each of them as a column, so that a bulleted list could mean something else than what a reader sees.
+fn without_invisible(text: &str) -> String {
+    let is_line_end = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.chars().filter(|c| is_line_end(*c) || !is_invisible(*c)).map(|c| if is_line_end(c) { ' ' } else { c }).collect()
 }
 
 /// The first match of `find` in code: the quoted line, and the match.
@@ -194,6 +207,14 @@ mod tests {
 
     fn one(text: &str) -> Result<(String, Vec<String>), String> {
         correct_spelling(vec![text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
+    }
+
+    #[test]
+    fn no_invisible_character_moves_a_bullet() {
+        let text = "I ==\n(*\u{200b}\u{202e}*)\\/ TRUE\u{2028}\n(*\u{85}*)\\/ x\n";
+        let (seen, notes) = one(text).unwrap();
+        assert_eq!(seen, "I ==\n(**)\\/ TRUE \n(* *)\\/ x\n");
+        assert_eq!(notes, ["invisible characters"]);
     }
 
     #[test]
