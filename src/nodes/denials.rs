@@ -13,14 +13,15 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
 }
 
 fn is_negation(word: &str) -> bool {
-    is_one_of(word, &["not", "never", "cannot", "refuse", "no", "nothing", "unable", "without"]) || word.ends_with("n't")
+    is_one_of(word, &["not", "never", "cannot", "refuse", "no", "nothing", "unable", "without"])
+        || word.ends_with("n't")
 }
 
 /// Words between a negation and what it negates: "cannot yet be fully approved".
 fn is_filler(word: &str) -> bool {
     const FILLERS: [&str; 19] = [
-        "to", "be", "been", "yet", "an", "a", "this", "it", "is", "fully", "the", "really", "at", "all", "me", "i", "of", "for",
-        "that",
+        "to", "be", "been", "yet", "an", "a", "this", "it", "is", "fully", "the", "really", "at", "all", "me", "i",
+        "of", "for", "that",
     ];
     is_one_of(word, &FILLERS)
 }
@@ -40,7 +41,20 @@ fn refuses(words: &[String]) -> bool {
     const REFUSALS: [&str; 9] =
         ["reject", "refuse", "disagree", "object", "decline", "veto", "oppose", "disapprove", "withhold"];
     const BETWEEN: [&str; 14] = [
-        "would", "must", "have", "to", "hereby", "do", "strongly", "therefore", "still", "also", "will", "should", "had", "am",
+        "would",
+        "must",
+        "have",
+        "to",
+        "hereby",
+        "do",
+        "strongly",
+        "therefore",
+        "still",
+        "also",
+        "will",
+        "should",
+        "had",
+        "am",
     ];
     words.iter().enumerate().filter(|(_, word)| is_one_of(word, &REFUSALS)).any(|(at, _)| {
         let before = words[..at].iter().rev().find(|word| !is_one_of(word, &BETWEEN));
@@ -51,7 +65,17 @@ fn refuses(words: &[String]) -> bool {
 /// Whether a text says that something is bad: "the specification is wrong".
 fn condemns(words: &[String], subjects: &[&str]) -> bool {
     const BAD: [&str; 11] = [
-        "wrong", "incorrect", "broken", "unsound", "invalid", "unacceptable", "flawed", "false", "mistaken", "rejected", "refused",
+        "wrong",
+        "incorrect",
+        "broken",
+        "unsound",
+        "invalid",
+        "unacceptable",
+        "flawed",
+        "false",
+        "mistaken",
+        "rejected",
+        "refused",
     ];
     words.windows(3).any(|three| {
         is_one_of(&three[0], subjects)

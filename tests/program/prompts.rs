@@ -317,7 +317,7 @@ fn reserved_names_are_in_the_prompts_about_properties() {
         asked(&bench, "review", 0, attempt, purpose)
             .says("`Deadlock`")
             .says("`Assertion`")
-            .says("CONSTRAINT Small: ")
+            .says("{\"name\": ")
             .says("\"unfair\"");
     }
 }

@@ -191,7 +191,7 @@ fn mutants_are_judged_again_after_a_save() {
     let watching = Watching::start(&bench, &["mutate", "M.tla", "--checker", "embedded", "--watch"]);
     watching.wait_for("waiting for a change", 1);
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\nPROPERTY Steps\n");
-    watching.wait_for("killed (before: ", 1);
+    watching.wait_for("noticed by properties (before: ", 1);
     bench.write("M.cfg", "SPECIFICATION Spec\n\\* the same\nINVARIANT TypeOK\nPROPERTY Steps\n");
     watching.wait_for("same score as before", 1);
     assert_eq!(watching.interrupt(), Some(0));

@@ -12,6 +12,14 @@ use serde_json::{Value, json};
 
 use super::model_server::{Block, Reply, Seen};
 
+/// The reason of an item that was recorded without one.
+const NO_REASON: &str = "as recorded";
+
+/// A file of a run without the reasons that [`in_todays_form`] has added.
+pub fn without_added_reasons(text: &str) -> String {
+    text.replace(&format!(": {NO_REASON}"), "")
+}
+
 /// A recorded review as a model has to write it today: recordings of version 0.2 accept items without the object of name and
 /// reason, which counts only in a replay. Other answers stay as they are.
 pub fn in_todays_form(answer: &str) -> String {
@@ -27,7 +35,7 @@ pub fn in_todays_form(answer: &str) -> String {
         }
         for item in items.as_array_mut().unwrap() {
             if let Some(text) = item.as_str() {
-                let (name, reason) = text.split_once(": ").unwrap_or((text, "as recorded"));
+                let (name, reason) = text.split_once(": ").unwrap_or((text, NO_REASON));
                 *item = json!({"name": name, "reason": reason});
             }
         }

@@ -294,7 +294,9 @@ pub fn read_with_incomplete<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usi
     let bytes = files::read_below(path.parent().unwrap_or(path), path, files::LOG)
         .map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
     let (entries, end, _) = parse(path, &bytes)?;
-    let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n") && !line.trim_ascii().is_empty());
+    let rest = bytes[end..]
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| line.ends_with(b"\n") && !line.trim_ascii().is_empty());
     Ok((entries, rest.count()))
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 /// Words that every text has, cut by [`stem`] as all others are.
-const STOP_WORDS: &str = "a about above after again all already also although always an and another any are as at away back be \
-    because been before being below between both but by can cannot could did do does done down during each either else every \
+const STOP_WORDS: &str = "a about after again all already also although always an and another any are as at away back be \
+    because been before being between both but by can cannot could did do does done down during each either else every \
     everything few for from further had has have having he her here him his how however i if in instead into is it its itself \
     just least less made make many may me might more most much must my neither never no nobody nor not nothing now of off often \
     on once one only or other others otherwise our out over own per rather same shall she should since so some something \

@@ -190,7 +190,9 @@ pub fn unaccounted_text(sentences: &[NormativeSentence]) -> Option<String> {
 /// Whether a sentence has one of the words, as a reader sees it.
 pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
     let seen = as_seen(sentence);
-    words.iter().any(|word| holds_word(sentence, word) || holds_word(&seen, &skeleton(&word.to_lowercase()).collect::<String>()))
+    words.iter().any(|word| {
+        holds_word(sentence, word) || holds_word(&seen, &skeleton(&word.to_lowercase()).collect::<String>())
+    })
 }
 
 /// The text without the marks of emphasis, tags and invisible characters, and with each letter replaced by one that stands for
@@ -200,7 +202,8 @@ fn as_seen(text: &str) -> String {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let tag = rest.strip_prefix('<').filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'));
-        let entity = rest.strip_prefix('&').and_then(|entity| entity.split_once(';')).filter(|(name, _)| name.len() < 20);
+        let entity =
+            rest.strip_prefix('&').and_then(|entity| entity.split_once(';')).filter(|(name, _)| name.len() < 20);
         if let Some((_, after)) = tag.and_then(|tag| tag.split_once('>')) {
             rest = after;
             continue;
@@ -220,7 +223,9 @@ fn as_seen(text: &str) -> String {
 /// The character of a numeric reference of HTML, and of those for characters that are not seen.
 fn character_of(name: &str) -> Option<char> {
     let number = match name.strip_prefix('#') {
-        Some(number) => number.strip_prefix(['x', 'X']).map_or_else(|| number.parse().ok(), |hex| u32::from_str_radix(hex, 16).ok()),
+        Some(number) => {
+            number.strip_prefix(['x', 'X']).map_or_else(|| number.parse().ok(), |hex| u32::from_str_radix(hex, 16).ok())
+        }
         None => matches!(name, "shy" | "zwj" | "zwnj" | "ZeroWidthSpace" | "NoBreak").then_some(0xad),
     };
     number.and_then(char::from_u32)

@@ -270,8 +270,16 @@ mod tests {
         let read = read_requirements(&format!("## Requirements\n{prose}\n\n{good}"));
         assert_eq!((read.prose, read.errors.len()), (vec![prose.to_owned()], 0));
         let elsewhere = format!("## Requirements\n{good}\n## Guarantees\n- Every client is served. (liveness)\n");
-        assert!(super::super::unread_lines::unread_lines(&elsewhere)[0].contains("below the heading `## Requirements`"));
-        for table in ["**Liveness**\n", "- None identified.\n", "| No | Place | What |\n|---|---|---|\n", "---\n", "### Safety\n"] {
+        assert!(
+            super::super::unread_lines::unread_lines(&elsewhere)[0].contains("below the heading `## Requirements`")
+        );
+        for table in [
+            "**Liveness**\n",
+            "- None identified.\n",
+            "| No | Place | What |\n|---|---|---|\n",
+            "---\n",
+            "### Safety\n",
+        ] {
             assert_eq!(errors(&format!("## Requirements\n{table}{good}")), [""; 0], "{table}");
         }
     }

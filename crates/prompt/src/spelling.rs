@@ -101,7 +101,10 @@ pub(super) fn correct_spelling(parts: Vec<String>) -> Result<(Vec<String>, Vec<S
 /// counts each of them as a column, so that a bulleted list could mean something else than what a reader sees.
 fn without_invisible(text: &str) -> String {
     let is_line_end = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
-    text.chars().filter(|c| is_line_end(*c) || !is_invisible(*c)).map(|c| if is_line_end(c) { ' ' } else { c }).collect()
+    text.chars()
+        .filter(|c| is_line_end(*c) || !is_invisible(*c))
+        .map(|c| if is_line_end(c) { ' ' } else { c })
+        .collect()
 }
 
 /// The first match of `find` in code: the quoted line, and the match.

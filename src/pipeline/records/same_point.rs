@@ -37,23 +37,42 @@ pub(super) fn takes_other_reading(point: &OpenPoint, first: &OpenPoint) -> bool 
     if is_same_text(&point.taken, &first.taken) {
         return false;
     }
-    let exchanged = similarity(&point.taken, &first.otherwise) + similarity(&point.otherwise, &first.taken);
-    let kept = similarity(&point.taken, &first.taken) + similarity(&point.otherwise, &first.otherwise);
-    is_same_text(&point.taken, &first.otherwise) || exchanged > kept
+    if is_same_text(&point.taken, &first.otherwise) {
+        return true;
+    }
+    let (taken, otherwise) = (lead_words(&first.taken), lead_words(&first.otherwise));
+    // Which of the two earlier readings a reading is, by the words that only one of them has: from -1 (`own`) to 1 (`other`).
+    let leaning = |reading: &str, own: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let words = lead_words(reading);
+        let of_own = words.intersection(own).filter(|word| !other.contains(*word)).count();
+        let of_other = words.intersection(other).filter(|word| !own.contains(*word)).count();
+        share(of_other, of_own + of_other) - share(of_own, of_own + of_other)
+    };
+    let exchanged = leaning(&point.taken, &taken, &otherwise) + leaning(&point.otherwise, &otherwise, &taken);
+    exchanged > 0.0
+}
+
+/// The words of the first sentence of a reading; what follows are remarks.
+fn lead_words(text: &str) -> BTreeSet<String> {
+    words(text.split_once(". ").map_or(text, |(lead, _)| lead))
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let plain = |word: &str| word.trim_matches(['.', ',', ';', ':', '?', '!', '`', '*', '"', '(', ')']).to_lowercase();
+    text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect()
+}
+
+/// A part of a whole, from 0 to 1; 0 if there is nothing.
+fn share(part: usize, whole: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "texts have far fewer words than a float counts exactly")]
+    let share = part as f64 / whole.max(1) as f64;
+    share
 }
 
 /// How many of their words two texts share, from 0 to 1 (the coefficient of Dice).
 fn similarity(one: &str, other: &str) -> f64 {
-    let words = |text: &str| -> BTreeSet<String> {
-        let plain =
-            |word: &str| word.trim_matches(['.', ',', ';', ':', '?', '!', '`', '*', '"', '(', ')']).to_lowercase();
-        text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect()
-    };
     let (one, other) = (words(one), words(other));
-    let all = one.len() + other.len();
-    #[expect(clippy::cast_precision_loss, reason = "texts have far fewer words than a float counts exactly")]
-    let share = |shared: usize| 2.0 * shared as f64 / all as f64;
-    if all == 0 { 0.0 } else { share(one.intersection(&other).count()) }
+    share(2 * one.intersection(&other).count(), one.len() + other.len())
 }
 
 #[cfg(test)]
@@ -128,6 +147,22 @@ mod tests {
                 }
             }
         }
+        // Remarks after the readings are not compared.
+        let first = point(
+            "O1",
+            None,
+            "Which?",
+            "it may, but need not",
+            "it must in the end. R3 turns on this: it may never end.",
+        );
+        let exchanged = point(
+            "O1",
+            None,
+            "Which?",
+            "it may at any time, and it must in the end",
+            "it need not, but can. R3 turns on this",
+        );
+        assert!(takes_other_reading(&exchanged, &first));
         let unknown = point("O1", None, "Which?", "something else entirely", "");
         assert!(!takes_other_reading(&unknown, &point("O1", None, "Which?", "yes", "no")));
     }

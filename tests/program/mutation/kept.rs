@@ -120,7 +120,7 @@ fn deadlocks_alone_are_no_score() {
 
     // A property that notices something beside one that notices nothing.
     bench.write("L.cfg", "SPECIFICATION Spec\nINVARIANTS Nothing One\n");
-    let text = bench.run(&args).expect(0).prints(&["Noticed nothing: Nothing\n", " killed or survived)"]);
+    let text = bench.run(&args).expect(0).prints(&["Noticed nothing: Nothing", " killed or survived)"]);
     assert!(!text.stdout.contains("no property notices any mutant"), "{}", text.stdout);
 }
 

@@ -182,8 +182,8 @@ fn claims_and_routing_follow_from_earlier_events() {
         (
             ("revision_closed", "review"),
             "/hashes/Spec.cfg",
-            json!("x"),
-            "`hashes.Spec.cfg` of revision_closed is \"x\"",
+            json!("0".repeat(64)),
+            "`hashes.Spec.cfg` of revision_closed is \"0000",
         ),
         (("run_finished", "run"), "/best", json!(4), "`best` of run_finished is 4; recomputed: 0"),
     ] {

@@ -149,13 +149,10 @@ fn reworded(next: &str, review: &str) -> Script {
     let question = "O1 [docs/counter.md:3] May the worker add at the limit? Taken: no. Otherwise: yes.";
     let informal = informal("no", "yes");
     assert!(informal.contains(question));
-    then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review).answer(
-        "informal_spec",
-        1,
-        1,
-        "repair",
-        &informal.replace(question, next),
-    )
+    then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review)
+        .answer("informal_spec", 1, 1, "repair", &informal.replace(question, next))
+        // Whether the question has something to do with its lines is asked once.
+        .answer("informal_spec", 1, 2, "repair", &informal.replace(question, next))
 }
 
 #[test]

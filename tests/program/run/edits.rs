@@ -176,7 +176,7 @@ fn a_wrong_place_among_good_edits_costs_only_its_correction() {
             &covered,
         );
         let review =
-            serde_json::json!({"verdict": "approved", "issues": [], "accepted_changes": ["covers NeverAbove"]});
+            serde_json::json!({"verdict": "approved", "issues": [], "accepted_changes": ["covers NeverAbove", "R2"]});
         let script = script.answer("review", 1, 1, "draft", &review.to_string()).having_read_all();
         let bench = bench();
         bench.forge(&script, &[]).expect(0);

@@ -34,27 +34,31 @@ fn in_line() -> String {
 
 /// A run whose models write hostile texts wherever they can: two revisions, the first sent back by the review.
 fn hostile_script() -> Script {
-    let line = in_line();
+    // An answer with a control character is asked for again.
+    let is_refused = |c: char| c.is_ascii_control() && !matches!(c, '\n' | '\r' | '\t');
+    let line = &in_line().replace(is_refused, "");
+    let hostile = &HOSTILE.replace(is_refused, "");
     let informal = format!(
-        "# The counter {line}\n## Concern\n{HOSTILE}\n## Other concerns\n- {line}\n## Requirements\n\
+        "# The counter {line}\n## Concern\n{hostile}\n## Other concerns\n- {line}\n## Requirements\n\
          R1 [docs/counter.md:4] The counter is never above the limit. {line}\n## Assumptions\nA1 [docs/counter.md:3] (narrowed) {line}\n\
          ## Open points\nO1 [docs/counter.md:3] {line}? Taken: {line}. Otherwise: {line}. Affects: R1.\n"
     );
     let invariants = format!("\\* {line}\n{INVARIANTS}");
     let review = |verdict: &str| {
         let issue = serde_json::json!({
-            "severity": "major", "category": "missing_behavior", "blame": null, "description": HOSTILE, "suggestion": HOSTILE,
+            "severity": "major", "category": "missing_behavior", "blame": null, "description": hostile, "suggestion": hostile,
         });
         let issues = if verdict == "revise" { vec![issue] } else { Vec::new() };
         let review = serde_json::json!({
-            "verdict": verdict, "summary": HOSTILE, "issues": issues, "accepted_assumptions": ["A1", HOSTILE],
-            "accepted_open_points": ["O1"], "accepted_sentences": [format!("N1: {HOSTILE}")],
+            "verdict": verdict, "summary": hostile, "issues": issues, "accepted_assumptions": ["A1", hostile],
+            "accepted_open_points": ["O1"], "accepted_sentences": [format!("N1: {hostile}")],
         });
         format!("```json\n{review}\n```\n")
     };
     let good = sections(&invariants, "", WITNESSES, CFG);
     Script::default()
         .answer("informal_spec", 0, 1, "draft", &informal)
+        .answer("informal_spec", 0, 2, "repair", &informal)
         .answer("formalize", 0, 1, "draft", &fenced(MODULE))
         .answer("generate_invariants", 0, 1, "draft", &good)
         .answer("review", 0, 1, "draft", &review("revise"))

@@ -130,7 +130,7 @@ fn corrections_of_an_answer_are_journaled() {
         .answer("informal_spec", 0, 1, "draft", &format!("Here it is:\n```markdown\n{INFORMAL}```\n"))
         .answer("formalize", 0, 1, "draft", &MODULE.replace('\n', "\r\n"))
         .answer("generate_invariants", 0, 1, "draft", &format!("```text\nfirst\n```\n{}", good_sections()))
-        .answer("review", 0, 1, "draft", "So: {\"verdict\": \"revise\", \"issues\": []} indeed");
+        .answer("review", 0, 1, "draft", "So: {\"verdict\": \"revise\", \"issues\": []}");
     let run = ran(&script, &["--max-revisions", "0"], 1);
     let what: Vec<(&str, &Value)> = run
         .events("answer_normalised")

@@ -56,7 +56,7 @@ fn an_open_point_that_cannot_be_counted_or_lacks_a_reading_goes_back_to_its_auth
     for (points, words) in [
         ("O1 [docs/counter.md:3] May it stop?\n", "O1 lacks `Taken:` and `Otherwise:`"),
         ("O1 [docs/counter.md:99] May it stop? Taken: no. Otherwise: yes.\n", "O1 [docs/counter.md:99]"),
-        (&format!("{POINT}O1 [docs/counter.md:2] Is it zero? Taken: yes. Otherwise: no.\n"), "its number is taken"),
+        (&format!("{POINT}O1 [docs/counter.md:2] Is it zero? Taken: yes. Otherwise: no.\n"), "the number O1 is taken"),
         (&format!("- none\n## Notes\n{POINT}"), "below the heading `## Open points`"),
     ] {
         let script =

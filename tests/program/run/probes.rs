@@ -134,16 +134,17 @@ fn the_processes_and_labels_of_an_algorithm_are_fair() {
     let body = "CONSTANT Procs\nVARIABLES pc\nvars == << pc >>\nInit == pc = [p \\in Procs |-> \"a\"]\n\
         a(self) == pc[self] = \"a\" /\\ pc' = [pc EXCEPT ![self] = \"b\"]\n\
         b(self) == pc[self] = \"b\" /\\ pc' = [pc EXCEPT ![self] = \"a\"]\n\
-        p(self) == a(self) \\/ b(self)\nTerminating == FALSE /\\ UNCHANGED vars\n\
+        p(self) == a(self) \\/ b(self)\nProcSet == Procs\n\
+        Terminating == /\\ \\A self \\in ProcSet: pc[self] = \"Done\"\n               /\\ UNCHANGED vars\n\
         Next == (\\E self \\in Procs: p(self))\n           \\/ Terminating\nSpec == Init /\\ [][Next]_vars";
     let with_algorithm = format!(
-        "(* --algorithm A\nprocess p \\in Procs\nbegin\n  a: skip;\n  b: skip;\nend process;\nend algorithm; *)\n{body}"
+        "(* --algorithm A\nprocess p \\in Procs\nbegin\n  a: skip;\n  b: skip;\nend process;\nend algorithm; *)\n\\* BEGIN TRANSLATION\n{body}\n\\* END TRANSLATION"
     );
     let of = |body: &str| {
         WeakFairness::derive(&Module::parse(&text(body)).unwrap(), &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap()
     };
     assert_eq!(of(&with_algorithm).actions, ["p(self)", "Next"]);
-    assert_eq!(of(body).actions, ["a(self)", "b(self)", "p(self)", "Next"]);
+    assert_eq!(of(body).actions, ["a(self)", "b(self)", "p(self)", "Terminating", "Next"]);
     assert_eq!((of(&with_algorithm).unsplit_actions, of(body).unsplit_actions), (vec![], vec![]));
     let chooses = with_algorithm.replace("![self] = \"b\"]", "![self] = \"b\"] /\\ \\E z \\in {1} : pc' = pc'");
     assert!(of(&chooses).unsplit_actions.is_empty(), "a label is one action");

@@ -270,6 +270,9 @@ fn flawed_by(step: &Value) -> Script {
         )
         .answer("review", 0, 1, "draft", &claim.to_string())
         .having_read_all()
+        // A claim that is sent back comes again as it was.
+        .answer("review", 0, 2, "repair", &claim.to_string())
+        .having_read_all()
         .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
 }
 

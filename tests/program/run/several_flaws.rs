@@ -167,9 +167,8 @@ fn a_crash_between_two_second_readings_repeats_none() {
     let only_first = script.clone();
     let bench = bench();
     bench.forge(&only_first, &[]).expect(5);
-    let script = script.answer("review", 0, 1, "second_reading_2", AGREES);
-    bench.write("script.jsonl", script.text());
-    bench.run(&["resume", "specs"]).expect(1);
+    let script = script.answer("review", 0, 1, "second_reading_2", AGREES).having_read_all();
+    bench.branch(&script, &[]).expect(1);
     let journal = bench.journal("specs");
     let received = |purpose: &str| {
         journal.iter().filter(|e| name(e) == "answer_received" && e["data"]["purpose"] == purpose).count()

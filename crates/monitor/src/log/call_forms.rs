@@ -178,7 +178,8 @@ const ID_KEYS: [&str; 8] =
     ["call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id"];
 
 /// Words of keys, in any case, that name a tool beside its arguments.
-const NAME_WORDS: [&str; 8] = ["name", "func", "function", "tool", "tool_name", "function_name", "call_name", "tool_call_name"];
+const NAME_WORDS: [&str; 8] =
+    ["name", "func", "function", "tool", "tool_name", "function_name", "call_name", "tool_call_name"];
 /// Words of keys, in any case, that hold arguments.
 const ARGUMENT_WORDS: [&str; 16] = [
     "arguments",

@@ -39,9 +39,21 @@ pub(super) fn may_have_calls(json: &[u8]) -> bool {
     // any case, or an escape, which may hide one of them in a key.
     const WORDS: [&[u8]; 4] = [b"ame", b"ool", b"ction", b"all"];
     WORDS.iter().any(|word| memchr::memmem::find(json, word).is_some())
-        || [&b"xecut"[..], b"ommand", b"\\u", b"AME", b"OOL", b"ALL", b"invoke", b"func", b"FUNC", b"<|", "<\u{ff5c}".as_bytes()]
-            .iter()
-            .any(|word| memchr::memmem::find(json, word).is_some())
+        || [
+            &b"xecut"[..],
+            b"ommand",
+            b"\\u",
+            b"AME",
+            b"OOL",
+            b"ALL",
+            b"invoke",
+            b"func",
+            b"FUNC",
+            b"<|",
+            "<\u{ff5c}".as_bytes(),
+        ]
+        .iter()
+        .any(|word| memchr::memmem::find(json, word).is_some())
 }
 
 struct Search {

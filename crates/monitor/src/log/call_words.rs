@@ -76,16 +76,8 @@ fn is_namespaced(text: &str) -> bool {
 
 /// Whether a text is the beginning of JSON that has a call.
 pub(super) fn is_cut_off_call(text: &str) -> bool {
-    const KEYS: [&str; 8] = [
-        "tool_call",
-        "tool_use",
-        "function_call",
-        "functionCall",
-        "toolCall",
-        "toolUse",
-        "tool_name",
-        "toolName",
-    ];
+    const KEYS: [&str; 8] =
+        ["tool_call", "tool_use", "function_call", "functionCall", "toolCall", "toolUse", "tool_name", "toolName"];
     text.trim_start().starts_with(['{', '['])
         && KEYS.iter().any(|key| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some())
 }

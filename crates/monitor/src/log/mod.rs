@@ -28,8 +28,8 @@ mod text_store;
 mod value_hash;
 
 pub use document::{document_lines, is_document, scan_list, scan_records};
-pub use event_stream::{event_stream_lines, is_event_stream};
 pub use error::{LogError, RecordError};
+pub use event_stream::{event_stream_lines, is_event_stream};
 pub use field_reads::{fields_read_for_value, single_value_reads};
 pub use json_lines::{LONGEST_LINE, ScanOptions, scan_lines};
 pub(crate) use live_lines::LiveLines;

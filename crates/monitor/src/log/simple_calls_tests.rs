@@ -157,10 +157,7 @@ fn nothing_is_missing_that_the_search_finds() {
         let calls: Vec<_> =
             calls.iter().map(|call| (call.id.to_string(), call.name.to_string(), Some(call.arguments))).collect();
         let found = find_calls(&record);
-        assert!(
-            found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history),
-            "{text}: {found:?}"
-        );
+        assert!(found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history), "{text}: {found:?}");
         let hash_of = |value: &Value| ValueHash::default().deserialize(value).unwrap();
         // In what a tool answered, the search finds fewer calls: then they differ from those of the plan.
         for call in found {

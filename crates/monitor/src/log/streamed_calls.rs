@@ -125,7 +125,8 @@ impl StreamedCalls {
                 let ids = STREAM_IDS.iter().filter_map(|key| fields.get(*key)?.as_str());
                 let stream = ids.fold(stream.to_owned(), |stream, id| stream + "/" + id);
                 let has = |key: &str| fields.contains_key(key);
-                let has_chunks = fields.get("tool_call_chunks").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
+                let has_chunks =
+                    fields.get("tool_call_chunks").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
                 let is_converse = ["contentBlockStart", "contentBlockDelta", "contentBlockStop"].into_iter().any(has);
                 let took = if is_converse {
                     self.take_converse(&stream, value, ended)
@@ -156,7 +157,8 @@ impl StreamedCalls {
                 continue;
             }
             if let Value::String(text) = value {
-                let is_json = text.starts_with('{') && !call_forms::is_text_key(key) && may_have_pieces(text.as_bytes());
+                let is_json =
+                    text.starts_with('{') && !call_forms::is_text_key(key) && may_have_pieces(text.as_bytes());
                 if is_json
                     && inner.text_depth < MAX_TEXT_DEPTH
                     && let Ok(mut parsed) = serde_json::from_str::<Value>(text)

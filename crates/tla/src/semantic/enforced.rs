@@ -182,7 +182,7 @@ const FALSE: Term = Term::Truth(false);
 
 impl Search<'_> {
     fn visit(&mut self, step: &Rc<Term>, context: &Context) {
-        let parts = conjuncts(step);
+        let parts: Vec<Rc<Term>> = conjuncts(step).into_iter().filter(|part| !is_assertion(part)).collect();
         self.left = self.left.saturating_sub(parts.len());
         if self.left == 0 {
             return;
@@ -324,9 +324,15 @@ fn is_branching(part: &Term) -> bool {
         || matches!(part, Term::Binder(kind, ..) if kind.starts_with("\\E "))
 }
 
-/// `v \in S` for a constant `S`: which values a variable can have.
+/// `v \in S` or `v \subseteq S` for a constant `S`: which values a variable can have.
 fn is_type(state: &Term) -> bool {
-    matches!(state.as_apply("\\in"), Some([one, set]) if matches!(**one, Term::Variable(_)) && variables(set).is_empty())
+    let sides = state.as_apply("\\in").or_else(|| state.as_apply("\\subseteq"));
+    matches!(sides, Some([one, set]) if matches!(**one, Term::Variable(_)) && variables(set).is_empty())
+}
+
+/// Whether a condition is an assertion of the algorithm. It forbids no step: a step that breaks it is an error.
+fn is_assertion(part: &Term) -> bool {
+    matches!(part, Term::Apply(name, _) | Term::Opaque(name, _) if name == "Assert")
 }
 
 /// Whether every variable in a condition is primed. A comparison with the present state is often how a step computes its values.
@@ -413,7 +419,7 @@ fn with_values(term: &Rc<Term>, values: &[(String, Rc<Term>)], first: Option<&Rc
 mod tests {
     use super::*;
 
-    const LOCK: &str = "---- MODULE M ----\nEXTENDS Naturals, FiniteSets\nCONSTANTS Clients, Limit\nVARIABLES holders, n\n\
+    const LOCK: &str = "---- MODULE M ----\nEXTENDS Naturals, FiniteSets, TLC\nCONSTANTS Clients, Limit\nVARIABLES holders, n\n\
         vars == <<holders, n>>\nOneHolder == Cardinality(holders) <= 1\nBelow == n <= Limit /\\ Cardinality(holders) <= 1\n\
         Init == holders = {} /\\ n = 0\n\
         Acquire(c) == ACQUIRE holders' = holders \\cup {c} /\\ UNCHANGED n\n\
@@ -514,11 +520,19 @@ mod tests {
             ("OneHolder /\\", "Steps"),
             ("", "Steps /\\ UNCHANGED <<>>"),
             ("n = 0 /\\", "Steps"),
+            ("", "Steps /\\ Assert(OneHolder', \"two holders\")"),
+            ("Assert(Cardinality(holders \\cup {c}) <= 1, \"two\") /\\", "Steps"),
         ] {
             assert_eq!(named(acquire, next, "", "INVARIANTS OneHolder Below"), [""; 0], "{acquire} {next}");
             let more = "Stays == [][n # 0 => n' = n]_n";
             assert_eq!(named(acquire, next, more, "PROPERTY Stays"), [""; 0], "{acquire} {next}");
         }
+    }
+
+    #[test]
+    fn a_type_beside_a_property_is_not_named() {
+        let more = "TypeOK == holders \\subseteq Clients /\\ n \\in Nat";
+        assert_eq!(named("", "Steps /\\ OneHolder'", more, "INVARIANTS TypeOK OneHolder"), ["OneHolder"]);
     }
 
     #[test]
