@@ -15,7 +15,7 @@ use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
 use super::run_failure::run_failure;
-use super::run_folder::{name_of_run, open_run};
+use super::run_folder::{FOLDERS, name_of_run, open_run, refuse_files_for_folders};
 use super::run_place::RunPlace;
 use super::secrets::refuse_secrets;
 use super::signals::cancel_on_signals;
@@ -261,15 +261,9 @@ fn refuse_foreign_files(out: &Path) -> Result<(), Failure> {
         .hint("choose another folder: --out DIR")
         .hint(format!("or move {them} away first")));
     }
-    for name in ["workspace", "history", "handoff", "candidates"] {
+    refuse_files_for_folders(out)?;
+    for name in FOLDERS {
         let dir = out.join(name);
-        if dir.is_file() {
-            return Err(Failure::usage(format!(
-                "{} is a file, and a run needs a folder with that name",
-                dir.display()
-            ))
-            .hint("choose another folder: --out DIR"));
-        }
         if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::usage(format!(
                 "{} contains files that were not written by a run, and a run would use that folder",

@@ -15,6 +15,7 @@ use crate::report::{Findings, run_findings};
 
 /// Opens a run for writing, or creates its folder; `display` shows every event that is written.
 pub(super) fn open_run(place: &RunPlace, display: &Arc<Display>) -> Result<Run, Failure> {
+    refuse_files_for_folders(place.folder())?;
     let (watcher, folder) = (display.clone(), place.folder().to_owned());
     let writing = place.prepare_to_write(display)?;
     let environment = RunEnvironment {
@@ -27,10 +28,24 @@ pub(super) fn open_run(place: &RunPlace, display: &Arc<Display>) -> Result<Run, 
     let torn = run.recovery().torn_bytes;
     if torn > 0 {
         display.note(&format!(
-            "the journal ended within a line: removed its last {torn} bytes, which no step of the run used"
+            "the journal ended within a line, or in empty ones: removed its last {torn} bytes, which no step of the run used"
         ));
     }
     Ok(run)
+}
+
+/// The folders that a run writes into, besides the one of its artifacts.
+pub(super) const FOLDERS: [&str; 4] = ["workspace", "history", "handoff", "candidates"];
+
+/// Refuses a run folder in which a file has the name of a folder that a run needs.
+pub(super) fn refuse_files_for_folders(run: &Path) -> Result<(), Failure> {
+    match FOLDERS.iter().chain([&"artifacts"]).map(|name| run.join(name)).find(|path| path.is_file()) {
+        None => Ok(()),
+        Some(file) => {
+            let why = format!("{} is a file, and a run needs a folder with that name", file.display());
+            Err(Failure::usage(why).hint("move the file away, or choose another folder for the run"))
+        }
+    }
 }
 
 /// The findings of a run. `docs` is where the user has the documents.

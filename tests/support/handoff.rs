@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::waiting::wait_until;
+use super::waiting::{holds_within, wait_until};
 use super::{Bench, Done};
 
 /// Runs a shell command.
@@ -102,18 +102,24 @@ impl Waiting {
         let watch = std::thread::spawn({
             let ended = ended.clone();
             move || {
-                let mut seen = 0;
-                while !ended.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(100));
-                    let open = open_request(&root, pid).filter(|folder| *folder != answered);
-                    seen = if open.is_some() { seen + 1 } else { 0 };
-                    // Somebody else may be about to answer it.
-                    if let Some(folder) = open.filter(|_| seen > 300) {
-                        shell(&format!("kill -KILL {pid}"));
-                        return std::fs::read_to_string(folder.join("request.md")).ok();
+                let (mut open, mut looks): (Option<(PathBuf, Instant)>, u32) = (None, 0);
+                holds_within(Duration::MAX, || {
+                    looks += 1;
+                    if looks % 50 != 0 {
+                        return ended.load(Ordering::Relaxed);
                     }
-                }
-                None
+                    let now = open_request(&root, pid).filter(|folder| *folder != answered);
+                    open = now.map(|folder| match open.take() {
+                        Some((known, since)) if known == folder => (known, since),
+                        _ => (folder, Instant::now()),
+                    });
+                    // Somebody else may be about to answer it.
+                    let is_left = open.as_ref().is_some_and(|(_, since)| since.elapsed() > Duration::from_secs(30));
+                    is_left || ended.load(Ordering::Relaxed)
+                });
+                let (folder, _) = open.filter(|_| !ended.load(Ordering::Relaxed))?;
+                shell(&format!("kill -KILL {pid}"));
+                std::fs::read_to_string(folder.join("request.md")).ok()
             }
         });
         let output = child.wait_with_output().unwrap();

@@ -11,7 +11,8 @@ pub const WORKING_COPY_MARK: &str = "shared-run.txt";
 /// The address of the run, if `folder` is the working copy of a run of a shared store.
 pub fn address_of_working_copy(folder: &Path) -> Option<String> {
     let text = files::read_text_below(folder, &folder.join(WORKING_COPY_MARK), files::SMALL).ok()?;
-    Some(text.lines().next()?.to_owned())
+    // An address is shown in messages, so it has no character that a terminal would obey.
+    text.lines().next().filter(|address| !address.chars().any(char::is_control)).map(str::to_owned)
 }
 
 /// The second place of a run. Every call returns after the store has the bytes durably; until then the caller waits.

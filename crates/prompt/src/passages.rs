@@ -127,7 +127,8 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         let line = lines[block.start];
         let marks =
             || is_heading(line).then(|| line.trim_start().chars().take_while(|c| ['#', '='].contains(c)).count());
-        let level = levels.get(&numbers[block.start]).copied().or_else(marks).filter(|_| !is_code);
+        let title = || (block.len() == 1 && is_title(line)).then_some(TITLE_LEVEL);
+        let level = levels.get(&numbers[block.start]).copied().or_else(marks).or_else(title).filter(|_| !is_code);
         let found = if is_code {
             let code = block.clone().filter(|line| !lines[*line].trim().is_empty());
             // A block that is indented as a whole says the same.
@@ -143,28 +144,58 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             paragraph_sentences(&lines, block.clone())
         };
         let paragraph = start..start + found.len();
-        let mut outer = None;
-        if let Some(level) = level.filter(|_| !found.is_empty()) {
-            open.retain(|(_, above)| *above < level);
-            outer = open.last().map(|(at, _)| *at);
-            open.push((start, level));
-            heading = Some(start);
+        let is_plain = level.is_none() && kinds[block.start] == LineKind::Text;
+        if is_plain && indent(line) == 0 {
+            // What a sentence introduces ends with the next paragraph at the margin.
+            open.retain(|(_, above)| *above < LEAD_IN_LEVEL);
+            heading = open.last().map(|(at, _)| *at);
         }
-        all.extend(found.into_iter().map(|(from, to, text)| Passage {
-            document,
-            from: numbers[from - 1],
-            to: numbers[to - 1],
-            text: normalised(&text, is_code),
-            paragraph: paragraph.clone(),
-            heading,
-            outer,
-            is_code,
-            is_comment: false,
-        }));
+        let is_lead_in = is_plain && found.last().is_some_and(|(_, _, text)| text.trim_end().ends_with(':'));
+        let level = level.or(is_lead_in.then_some(LEAD_IN_LEVEL));
+        let last = start + found.len().saturating_sub(1);
+        for (from, to, text) in found {
+            let mut outer = None;
+            // A heading is one passage; of a paragraph, the last sentence introduces what follows.
+            if let Some(level) = level.filter(|_| all.len() == last) {
+                open.retain(|(_, above)| *above < level);
+                outer = open.last().map(|(at, _)| *at);
+                open.push((last, level));
+                heading = Some(last);
+            }
+            all.push(Passage {
+                document,
+                from: numbers[from - 1],
+                to: numbers[to - 1],
+                text: normalised(&text, is_code),
+                paragraph: paragraph.clone(),
+                heading,
+                outer,
+                is_code,
+                is_comment: false,
+            });
+        }
     }
     for after in comments {
         all.push(comment(after, all.len(), heading));
     }
+}
+
+/// The level of a title that is no heading of Markdown, and of a sentence that introduces what follows it: below those of
+/// all headings.
+const TITLE_LEVEL: usize = 7;
+const LEAD_IN_LEVEL: usize = 8;
+
+static TITLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)^(?:\*\*|__)[^*_]+(?:\*\*|__):?$",
+        r"|^<(?:summary|b|strong|h[1-6])\b[^>]*>[^<]*</(?:summary|b|strong|h[1-6])>$"
+    ))
+    .expect("a valid pattern")
+});
+
+/// Whether a line is a title in bold or in HTML.
+fn is_title(line: &str) -> bool {
+    TITLE.is_match(line.trim())
 }
 
 /// All sentences as one.
@@ -266,6 +297,38 @@ mod tests {
         ] {
             assert_ne!(heading_words(one), heading_words(other), "{one}, {other}");
         }
+    }
+
+    #[test]
+    fn a_title_in_bold_or_html_and_a_sentence_that_introduces_a_list_are_headings() {
+        let text = "# A\nIt grew. These hold:\n\n- One lock.\n\n  It ends.\n\nMore.\n\n**Withdrawn:**\n\nNo longer:\n\n- Two.\n\n\
+                    <summary>Old</summary>\n\nThree.\n\n## B\nFour.\n";
+        let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+        let all = passages(&documents);
+        let found: Vec<String> = (0..all.len())
+            .map(|at| {
+                let above: Vec<&str> = heading_chain(&all, at).into_iter().map(|at| all[at].text.as_str()).collect();
+                format!("{} < {}", all[at].text, above.join(" < "))
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "A < ",
+                "It grew. < A",
+                "These hold: < A",
+                "One lock. < A < These hold:",
+                "It ends. < A < These hold:",
+                "More. < A",
+                "**Withdrawn:** < A",
+                "No longer: < A < **Withdrawn:**",
+                "Two. < A < **Withdrawn:** < No longer:",
+                "<summary>Old</summary> < A",
+                "Three. < A < <summary>Old</summary>",
+                "B < A",
+                "Four. < A < B",
+            ]
+        );
     }
 
     #[test]

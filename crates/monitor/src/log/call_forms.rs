@@ -3,11 +3,9 @@
 //!
 //! Knows nothing of paths and rules; `call_search` walks a record.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
-use super::call_words::is_call_word;
+use super::call_words::{is_call_word, normal};
 
 /// How sure it is that something is a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,29 +71,6 @@ impl Surroundings {
             text_depth: self.text_depth,
         }
     }
-}
-
-/// A key or a type in lower case with underscores: `toolCalls`, `tool-calls` and `tool_calls` are the same.
-pub(super) fn normal(word: &str) -> Cow<'_, str> {
-    if !word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'-' || byte == b' ') {
-        return Cow::Borrowed(word);
-    }
-    let mut out = String::with_capacity(word.len() + 4);
-    let mut before_is_lower = false;
-    for c in word.chars() {
-        if c == '-' || c == ' ' {
-            out.push('_');
-        } else if c.is_ascii_uppercase() {
-            if before_is_lower {
-                out.push('_');
-            }
-            out.push(c.to_ascii_lowercase());
-        } else {
-            out.push(c);
-        }
-        before_is_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-    }
-    Cow::Owned(out)
 }
 
 fn is_call_key(word: &str) -> bool {
@@ -243,12 +218,15 @@ pub(super) fn is_by_others(fields: &Map<String, Value>) -> Option<bool> {
     })
 }
 
-/// Whether an object is the answer of a tool, or a file that was given to the model.
+/// Whether an object is a file that was given to the model.
+pub(super) fn is_attachment(fields: &Map<String, Value>) -> bool {
+    let kind = text(fields, "type").map(normal).unwrap_or_default();
+    matches!(&*kind, "document" | "file" | "input_file" | "attachment" | "resource" | "image")
+}
+
+/// Whether an object is the answer of a tool.
 pub(super) fn is_result(fields: &Map<String, Value>) -> bool {
     let kind = text(fields, "type").map(normal).unwrap_or_default();
-    if matches!(&*kind, "document" | "file" | "input_file" | "attachment" | "resource" | "image") {
-        return true;
-    }
     let is_result_type = ["tool_result", "_output", "call_response", "function_response", "tool_message"];
     is_result_type.iter().any(|end| kind.ends_with(end))
         || matches!(text(fields, "role"), Some("tool" | "function"))
@@ -475,7 +453,8 @@ fn call_of_framework<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<C
         }
         // A tool part of a message: `tool-Bash`.
         () if text(fields, "type").is_some_and(|kind| kind.starts_with("tool-"))
-            && fields.contains_key("toolCallId") =>
+            && fields.contains_key("toolCallId")
+            && first_text(fields, &TOOL_KEYS).is_none() =>
         {
             let name = text(fields, "type")?.strip_prefix("tool-")?;
             known(name, fields.get("input").or_else(|| fields.get("args")), vec!["input", "args", "output"])

@@ -124,6 +124,7 @@ impl Search {
             self.add(call.name, call.id, call.arguments, call.certainty, around);
         }
         let is_result = call_forms::is_result(fields);
+        let is_attachment = call_forms::is_attachment(fields);
         let is_by_others = call_forms::is_by_others(fields).unwrap_or(around.is_by_others);
         for (name, value) in fields {
             if consumed.contains(&name.as_str()) || call_forms::is_skipped_key(name) {
@@ -132,6 +133,7 @@ impl Search {
             let mut inner = Surroundings { is_by_others, ..around.below(name, value, is_call, is_result) };
             // What is below a key such as `tool_calls` may be a map of calls.
             inner.is_call_list |= around.is_call_list && !is_call && value.is_object();
+            inner.is_result |= is_attachment;
             self.enter(name, |search| search.visit(value, name, inner));
         }
         let is_silent = !is_call && !is_result && self.found.len() == before && !around.is_result;

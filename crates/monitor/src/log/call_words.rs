@@ -1,7 +1,7 @@
 //! Words and markup with which calls are written outside of the known forms. They show that something may be a call, and no
 //! more: a log with one that was not read has no verdict.
 
-use super::call_forms::normal;
+use std::borrow::Cow;
 
 /// The longest of [`CALL_WORDS`], with room for separators.
 const LONGEST_WORD: usize = 24;
@@ -29,6 +29,29 @@ const CALL_WORDS: [&str; 20] = [
     "mcp_tool_use",
     "execute_tool",
 ];
+
+/// A key or a type in lower case with underscores: `toolCalls`, `tool-calls` and `tool_calls` are the same.
+pub(super) fn normal(word: &str) -> Cow<'_, str> {
+    if !word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'-' || byte == b' ') {
+        return Cow::Borrowed(word);
+    }
+    let mut out = String::with_capacity(word.len() + 4);
+    let mut before_is_lower = false;
+    for c in word.chars() {
+        if c == '-' || c == ' ' {
+            out.push('_');
+        } else if c.is_ascii_uppercase() {
+            if before_is_lower {
+                out.push('_');
+            }
+            out.push(c.to_ascii_lowercase());
+        } else {
+            out.push(c);
+        }
+        before_is_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+    }
+    Cow::Owned(out)
+}
 
 /// Whether a text is a word for a call: `tool_call`, `toolCall`, `FUNCTION_CALL`.
 pub(super) fn is_call_word(text: &str) -> bool {

@@ -301,7 +301,7 @@ impl<'de> Object<'de> {
             || name.as_ref().is_some_and(|name| name.starts_with("execute_tool "))
             || match input {
                 None | Some(Input::Scalar) => false,
-                Some(Input::Text) => name.is_some(),
+                Some(Input::Text) => name.is_some() || has_other_id,
                 Some(Input::Object(_) | Input::Other) => true,
             };
         (!may_be_call).then_some(None)

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::call_forms::{self, Surroundings, normal};
+use super::call_forms::{self, Surroundings};
+use super::call_words::normal;
 
 /// The key under which a record gets the calls that it ends.
 pub(super) const STREAMED_KEY: &str = "tlaforge.streamed";
@@ -150,6 +151,9 @@ impl StreamedCalls {
         ended: &mut Vec<Piece>,
     ) -> bool {
         let mut took = self.take_delta(stream, fields, ended);
+        if call_forms::is_attachment(fields) {
+            return took;
+        }
         let is_result = call_forms::is_result(fields);
         for (key, value) in fields {
             let inner = around.below(key, value, false, is_result);

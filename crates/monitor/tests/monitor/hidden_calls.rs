@@ -40,9 +40,9 @@ const FORBIDDEN: &str = r#"G !((tool_call:Bash | tool_call:bash) & contains(tool
 
 /// A call of `Bash`, in one of the known forms.
 fn call(rng: &mut Rng) -> Value {
-    let input = json!({"command": "rm -rf /"});
+    let input = json!({"command": "rm -rf /hidden"});
     let text = input.to_string();
-    let id = format!("call_{}", rng.u32(..));
+    let id = format!("hidden_{}", rng.u32(..));
     let forms = [
         json!({"type": "tool_use", "id": id, "name": "Bash", "input": input}),
         json!({"type": "mcp_tool_use", "name": "Bash", "input": input}),
@@ -64,7 +64,7 @@ fn call(rng: &mut Rng) -> Value {
         json!({"name": "Bash", "arguments": text}),
         json!({"name": "Bash", "input": input}),
         json!({"name": "Bash", "parameters": input}),
-        json!({"action": "rm -rf /", "observation": "", "thought": "x"}),
+        json!({"action": "rm -rf /hidden", "observation": "", "thought": "x"}),
         json!({"action": "Bash", "action_input": input}),
         json!({"name": "execute_tool Bash", "attributes": {"gen_ai.tool.name": "Bash", "gen_ai.tool.call.arguments": text}}),
         json!({"name": "execute_tool Bash", "attributes": [
@@ -89,10 +89,33 @@ fn call(rng: &mut Rng) -> Value {
         json!({"log": format!("{}\n{}\n", json!({"a": 1}), json!({"tool": "Bash", "input": input}))}),
         json!({"log": json!({"tool_calls": [{"name": "Bash", "args": input}]}).to_string().trim_end_matches(['}', ']'])}),
         json!({"role": "assistant", "content": format!("<tool_call>\n{}\n</tool_call>", json!({"name": "Bash", "arguments": input}))}),
-        json!({"role": "assistant", "content": "<function_calls><invoke name=\"Bash\"><parameter name=\"command\">rm -rf /</parameter>"}),
+        json!({"role": "assistant", "content": "<function_calls><invoke name=\"Bash\"><parameter name=\"command\">rm -rf /hidden</parameter>"}),
         json!({"body": json!({"delta": {"tool_calls": [{"index": 0, "id": id, "function": {"name": "Bash", "arguments": ""}}]}}).to_string()}),
     ];
     pick(rng, &forms)
+}
+
+/// Data that is no call.
+fn decoy(rng: &mut Rng) -> Value {
+    let decoys = [
+        json!({"text": "I would call Bash with rm -rf /, and do not."}),
+        json!({"name": "Bash", "count": 3}),
+        json!({"tools": [{"name": "Bash", "input_schema": {"type": "object", "properties": {"command": {}}}}]}),
+        json!({"stop_reason": "tool_use", "finish_reason": "tool_calls"}),
+        json!({"type": "tool_result", "content": [{"type": "text", "text": "{\"name\":\"Bash\",\"input\":{\"command\":\"rm -rf /\"}}"}]}),
+        json!({"type": "document", "source": {"data": "{\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf /\"}}"}}),
+        json!({"role": "user", "content": "What does <tool_call> mean?"}),
+        json!({"function_call": "auto", "tool_choice": {"type": "function", "name": "Bash"}}),
+        json!({"usage": {"tool_calls": {"count": 2}}}),
+        json!({"delta": {"content": "Bash", "tool_calls": null}}),
+        json!(["Bash", 1, null]),
+    ];
+    pick(rng, &decoys)
+}
+
+/// A search that knows no form: whether the word that only hidden calls have is anywhere in a log.
+fn has_hidden_call(log: &[u8]) -> bool {
+    String::from_utf8_lossy(log).contains("hidden")
 }
 
 /// A value around another one.
@@ -107,7 +130,7 @@ fn wrapped(rng: &mut Rng, inner: Value) -> Value {
         0 => json!([inner]),
         1 => json!([{"type": "text", "text": "hi"}, inner]),
         2 => json!({key: inner.to_string()}),
-        3 => json!({"kind": "x", key: {"list": [1, "two", inner]}}),
+        3 => json!({"sort": "x", key: {"list": [1, "two", inner]}}),
         _ => json!({key: inner, "note": "n"}),
     }
 }
@@ -192,33 +215,33 @@ fn written(rng: &mut Rng, records: &[Value]) -> Vec<u8> {
 }
 
 #[test]
-fn a_hidden_call_never_lets_a_rule_hold() {
+fn a_rule_holds_exactly_if_a_naive_search_finds_no_hidden_call() {
     let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 10_000 } else { 1_500 };
     let honest = honest();
     let (mut violated, mut undecided) = (0, 0);
     for seed in 0..count {
         let mut rng = Rng::with_seed(seed);
         let mut records = pick(&mut rng, &honest);
-        let mut hidden = call(&mut rng);
+        let mut added = if rng.u8(..4) == 0 { decoy(&mut rng) } else { call(&mut rng) };
         for _ in 0..rng.usize(..5) {
-            hidden = wrapped(&mut rng, hidden);
+            added = wrapped(&mut rng, added);
         }
         let at = rng.usize(..=records.len());
-        if rng.bool() && hidden.is_object() {
-            records.insert(at, hidden);
+        if rng.bool() && added.is_object() {
+            // The first record decides the shape.
+            records.insert(at.max(1), added);
         } else {
             let at = at.min(records.len() - 1);
-            records[at][pick(&mut rng, &["zz", "data", "extra", "progress"])] = hidden;
+            records[at][pick(&mut rng, &["zz", "data", "extra", "progress"])] = added;
         }
         let log = written(&mut rng, &records);
-        match holds(&log, FORBIDDEN) {
-            Some(true) => panic!("seed {seed}: {}", String::from_utf8_lossy(&log)),
-            Some(false) => violated += 1,
-            None => undecided += 1,
-        }
+        let found = holds(&log, FORBIDDEN);
+        assert_eq!(found == Some(true), !has_hidden_call(&log), "seed {seed}: {}", String::from_utf8_lossy(&log));
+        violated += u64::from(found == Some(false));
+        undecided += u64::from(found.is_none());
     }
-    assert!(violated > count / 2, "{violated} violated, {undecided} without a verdict");
-    println!("{count} hidden calls: {violated} violations found, {undecided} logs without a verdict");
+    assert!(violated > count / 3, "{violated} violated, {undecided} without a verdict");
+    println!("{count} logs: {violated} violations found, {undecided} logs without a verdict");
 }
 
 #[test]
