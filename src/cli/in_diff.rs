@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::failure::Failure;
 use super::snippet::Snippet;
-use super::spec_files::read_spec_or_stdin;
+use super::spec_files::{read_spec, read_spec_or_stdin};
 use crate::mutation::{ChangedFile, parse_unified_diff};
 
 /// What a diff says of one specification.
@@ -36,7 +36,17 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
         _ => one == other,
     };
     match place.find(&files, &|path| path.is_file(), &is_same) {
-        Ok(Some(file)) => Ok(LinesOfDiff { lines: file.lines.clone(), note: None }),
+        Ok(Some(file)) => {
+            let count = read_spec(spec).map_or(usize::MAX, |text| text.lines().count());
+            match file.lines.last().filter(|last| **last > count.saturating_add(1)) {
+                None => Ok(LinesOfDiff { lines: file.lines.clone(), note: None }),
+                Some(last) => Err(Failure::usage(format!(
+                    "{shown} is of another version of {}: it changes line {last}, and the file has {count} lines",
+                    spec.display()
+                ))
+                .hint("make the diff from the files as they are now")),
+            }
+        }
         Ok(None) => Ok(LinesOfDiff { lines: BTreeSet::new(), note: Some(describe_missing_file(&shown, spec, &files)) }),
         Err(unclear) => Err(Failure::usage(format!("{shown}: {unclear}")).hint(
             "give one diff of two versions, and run the command at the root of the repository or where the diff was made",

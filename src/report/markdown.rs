@@ -39,6 +39,10 @@ fn escaped(text: &str) -> String {
             // A mention would notify someone.
             '@' => out.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => out.extend(['\\', c]),
+            // A terminal would obey it.
+            c if c.is_control() => {
+                let _ = write!(out, "&lt;U+{:04X}>", u32::from(c));
+            }
             c => out.push(c),
         }
     }
@@ -51,6 +55,6 @@ mod tests {
 
     #[test]
     fn text_is_shown_unchanged() {
-        assert_eq!(escaped("x \\in S | <b> a_b\n@me"), "x \\\\in S \\| &lt;b> a\\_b<br>&#64;me");
+        assert_eq!(escaped("x \\in S | <b> a_b\n@me\u{1b}"), "x \\\\in S \\| &lt;b> a\\_b<br>&#64;me&lt;U+001B>");
     }
 }

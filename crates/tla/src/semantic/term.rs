@@ -220,7 +220,10 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
             tuple.as_apply("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
         }
         ("<", [one, zero]) if **zero == Term::Literal("0".to_owned()) && is_size(one) => truth(false),
-        ("\\subseteq", [one, other]) if one == other => truth(true),
+        ("\\subseteq", [one, other]) if is_within(one, other) => truth(true),
+        ("\\in", [element, set]) if set.as_apply("{}").is_some_and(|all| all.contains(element)) => truth(true),
+        ("\\cup" | "\\cap", [one, other]) if one == other => one.clone(),
+        ("\\", [one, other]) if one == other => Rc::new(Term::Apply("{}".to_owned(), Vec::new())),
         ("\\supseteq", [one, other]) => apply("\\subseteq", vec![other.clone(), one.clone()]),
         ("'", [one]) => primed(one),
         ("UNCHANGED", [one]) => equal(&primed(one), one),
@@ -248,6 +251,16 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => plain(vec![other.clone(), one.clone()]),
         _ => plain(operands),
     }
+}
+
+/// Whether a set is a part of another one by its form: `S \cap T` and `S \ T` of `S`, and `S` of `S \cup T`.
+fn is_within(one: &Rc<Term>, other: &Rc<Term>) -> bool {
+    one == other
+        || one.as_apply("{}").is_some_and(<[_]>::is_empty)
+        || one.as_apply("\\cap").is_some_and(|parts| parts.iter().any(|part| is_within(part, other)))
+        || one.as_apply("\\cup").is_some_and(|parts| parts.iter().all(|part| is_within(part, other)))
+        || one.as_apply("\\").is_some_and(|parts| is_within(&parts[0], other))
+        || other.as_apply("\\cup").is_some_and(|parts| parts.iter().any(|part| is_within(one, part)))
 }
 
 /// The number of elements of a set, if they are known to be different.

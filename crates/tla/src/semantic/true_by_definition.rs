@@ -178,13 +178,48 @@ fn simplify(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
             if simplify(&implies, left) == truth(true) { truth(true) } else { term.clone() }
         }
         Term::Binder(kind, sets, body) if kind.starts_with("\\A ") => {
-            let body = simplify(body, left);
+            let body = simplify(&without_known(body, &memberships(kind, sets)), left);
             let holds = *body == Term::Truth(true);
             if holds { body } else { Rc::new(Term::Binder(kind.clone(), sets.clone(), body)) }
         }
         _ => return term.clone(),
     };
     if is_tautology(&unroll_temporal(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
+}
+
+/// What the bounds of a quantifier say of its names: `x \in S`.
+fn memberships(kind: &str, sets: &[Rc<Term>]) -> Vec<Term> {
+    let Some(mut next) = kind.rsplit(' ').next().and_then(|first| first.parse::<usize>().ok()) else {
+        return Vec::new();
+    };
+    let mut known = Vec::new();
+    for over in sets {
+        let Some([set, count]) = over.as_apply("over") else { return known };
+        let Term::Literal(count) = &**count else { return known };
+        let (names, is_tuple) = count.split_once(' ').unwrap_or((count, "false"));
+        for _ in 0..names.parse::<usize>().unwrap_or_default() {
+            if is_tuple == "false" {
+                known.push(Term::Apply("\\in".to_owned(), vec![Rc::new(Term::Bound(next)), set.clone()]));
+            }
+            next += 1;
+        }
+    }
+    known
+}
+
+/// The formula with TRUE in place of each part that is known.
+fn without_known(term: &Rc<Term>, known: &[Term]) -> Rc<Term> {
+    if known.contains(term) {
+        return truth(true);
+    }
+    match &**term {
+        Term::Apply(name, parts) if name == AND || name == OR => {
+            junction(name, parts.iter().map(|part| without_known(part, known)))
+        }
+        Term::Apply(name, parts) if name == NOT => not(&without_known(&parts[0], known)),
+        Term::Binder(kind, sets, body) => Rc::new(Term::Binder(kind.clone(), sets.clone(), without_known(body, known))),
+        _ => term.clone(),
+    }
 }
 
 /// The formula with `<>P` as `P \/ <>P` and `[]P` as `P /\ []P`.
@@ -292,7 +327,17 @@ mod tests {
 
     #[test]
     fn a_tautology_is_found_through_definitions() {
-        for definitions in ["P == [][vars' # vars]_vars", "P == [][~UNCHANGED vars]_vars", "P == [](n = 1 => n = 1)"] {
+        for definitions in [
+            "P == [][vars' # vars]_vars",
+            "P == [][~UNCHANGED vars]_vars",
+            "P == [](n = 1 => n = 1)",
+            "P == \\A x \\in {n} : x \\in {n}",
+            "P == \\A x, y \\in 0..n : x > 3 => y \\in 0..n",
+            "P == (0..n) \\cap (0..n) = 0..n",
+            "P == {n} \\ {1} \\subseteq {n} \\cup {2}",
+            "P == n \\in {1, n}",
+            "P == (0..n) \\ (0..n) = {}",
+        ] {
             assert_eq!(answers(definitions), (true, true), "{definitions}");
         }
         for definitions in [
