@@ -35,9 +35,11 @@ use super::terminal::{print_json_line, print_result};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
+use crate::journal::Sha;
 use crate::monitor::RunObjective;
 use crate::pipeline::{self, Changed, Decision, Finished, Outcome, PromptInUse, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
+use crate::prompt::read_documents;
 use crate::report::summary;
 use crate::shell::shell_word;
 
@@ -128,6 +130,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return show_finished(&run, finished, &args, &display).await;
     }
     let prepared = continued.start(&run, policy, &display, cancel_on_signals()).await?;
+    note_changed_documents(&view, &args.folder, &display);
     drive_and_report(&run, prepared, Path::new(DOCS), &display, outputs, &args.pages).await
 }
 
@@ -232,6 +235,26 @@ impl ContinuedRun<'_> {
 
 /// Where documents usually are. The journal does not say where they were.
 const DOCS: &str = "docs";
+
+/// Says which documents have changed where documents usually are: the run goes on with those that it began with.
+fn note_changed_documents(view: &RunView, run: &Path, display: &Display) {
+    let Ok(now) = read_documents(Path::new(DOCS)) else { return };
+    let mut changed = Vec::new();
+    for stored in &view.settings.docs {
+        let same = now.files.iter().find(|document| document.path == stored.path);
+        if same.is_some_and(|document| Sha::digest(&document.text) != stored.sha) {
+            changed.push(format!("{DOCS}/{}", stored.path));
+        }
+    }
+    if !changed.is_empty() {
+        display.note(&format!(
+            "changed since this run began: {}; the run goes on with the documents as they were; to compare them: tlaforge \
+             drift {} --docs {DOCS}",
+            changed.join(", "),
+            shell_word(run)
+        ));
+    }
+}
 
 /// Prints the outcome of a finished run, which has nothing to continue.
 async fn show_finished(run: &Run, finished: &Finished, args: &ResumeArgs, display: &Display) -> Result<Exit, Failure> {

@@ -882,3 +882,18 @@ fn the_hints_of_an_audit_lead_to_a_verdict() {
         }
     }
 }
+
+#[test]
+fn a_log_in_another_encoding_is_named_and_a_stream_of_events_is_read() {
+    let bench = Bench::without_tools();
+    let rule = ["--formula", "G !tool_call:Bash"];
+    let audit = |log: &[u8]| {
+        bench.write("log", log);
+        bench.run(&[&["audit", "log"][..], &rule].concat())
+    };
+    let wide: Vec<u8> = "{\"tool\":\"Bash\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    audit(&wide).expect(2).says(&["text in UTF-16", "iconv"]);
+    audit(&[&[0xff, 0xfe], wide.as_slice()].concat()).expect(2).says(&["text in UTF-16", "iconv"]);
+    audit(&[0x1f, 0x8b, 8, 0]).expect(2).says(&["compressed with gzip", "gunzip -c"]);
+    audit(b"event: message\ndata: {\"tool\":\"Bash\",\"input\":{}}\n\ndata: [DONE]\n").expect(1).prints(&["(line 2)"]);
+}

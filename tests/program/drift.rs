@@ -316,7 +316,7 @@ fn without_a_revision_or_cited_text_drift_is_not_decided() {
 
 #[test]
 fn lines_of_code_in_another_order_are_a_change() {
-    let old = "Take it:\n\n```\nlock(a)\nlock(b)\nwork()\n```\n";
+    let old = "Take it.\n\n```\nlock(a)\nlock(b)\nwork()\n```\n";
     let found = |new: &str| {
         let drift = compare("## Requirements\nR1 [docs/a.md:4-6] In this order.\n", old, new);
         drift
@@ -326,9 +326,9 @@ fn lines_of_code_in_another_order_are_a_change() {
             .collect::<Vec<_>>()
     };
     assert_eq!(found(old), [""; 0]);
-    assert_eq!(found("~~~tla\n  lock(a)\n\n  lock(b)\n  work()\n~~~\n\nTake it:\n"), [""; 0]);
-    assert_eq!(found("Take it:\n\n```\nlock(b)\nlock(a)\nwork()\n```\n"), ["Reordered 4", "Reordered 6"]);
-    assert_eq!(found("Take it:\n\n```\nlock(a)\nretry()\nlock(b)\nwork()\n```\n"), ["Added 5"]);
+    assert_eq!(found("~~~tla\n  lock(a)\n\n  lock(b)\n  work()\n~~~\n\nTake it.\n"), [""; 0]);
+    assert_eq!(found("Take it.\n\n```\nlock(b)\nlock(a)\nwork()\n```\n"), ["Reordered 4", "Reordered 6"]);
+    assert_eq!(found("Take it.\n\n```\nlock(a)\nretry()\nlock(b)\nwork()\n```\n"), ["Added 5"]);
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         };
         let paragraph = start..start + found.len();
         let is_plain = level.is_none() && kinds[block.start] == LineKind::Text;
-        if is_plain && indent(line) == 0 {
+        if is_plain && indent(&text[block.start].1) == 0 {
             // What a sentence introduces ends with the next paragraph at the margin.
             open.retain(|(_, above)| *above < LEAD_IN_LEVEL);
             heading = open.last().map(|(at, _)| *at);

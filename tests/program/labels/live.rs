@@ -113,7 +113,7 @@ fn an_intervention_sees_the_labels_of_each_answer() {
     let bench = bench();
     let script = labelled()
         .answer("informal_spec", 0, 1, "label draft", &unsure(true))
-        .sample("informal_spec", 0, 1, ("draft", 1), &format!("{INFORMAL}\nSurely.\n"))
+        .sample("informal_spec", 0, 1, ("draft", 1), &INFORMAL.replace("The limit.", "The limit. Surely."))
         .sample("informal_spec", 0, 1, ("label draft", 1), &unsure(false));
     under(&bench, &policy("intervention = \"inject\"\n"), &script)
         .expect(0)

@@ -16,7 +16,7 @@ fn policy(intervention: &str, more: &str) -> String {
 
 /// A first draft that breaks the rule, and further answers to the same request.
 fn drafts(further: &[&str]) -> Script {
-    let first = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}\nTODO: the rest\n"));
+    let first = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}\n## Notes\nTODO: the rest\n"));
     (1..)
         .zip(further)
         .fold(first, |script, (sample, answer)| script.sample("informal_spec", 0, 1, ("draft", sample), answer))
@@ -86,7 +86,7 @@ fn resample_accepts_the_first_sample_without_violation_and_the_rules_see_only_th
 fn if_every_sample_violates_the_rule_the_best_one_is_accepted_and_the_violation_remains() {
     let bench = bench();
     let limit = "[[rule]]\nid = \"limit\"\nkind = \"forbidden_text\"\nparams = { text = \"FIXME\" }\nintervention = \"resample\"\n\n[intervening]\nsamples = 3\ntemperature = 0.5\n";
-    let worse = format!("{INFORMAL}TODO FIXME\n");
+    let worse = format!("{INFORMAL}## Notes\nTODO FIXME\n");
     under(&bench, &policy("resample", limit), &drafts(&[&worse, &worse])).expect(1).prints(&[
         "Outcome: not approved",
         "no-todo [error]: violated by event",
@@ -258,7 +258,8 @@ fn a_violation_predicted_from_samples_causes_an_intervention() {
     let table =
         "[prediction]\nsamples = 2\nsteps = 2\nthreshold = 0.5\ntemperature = 0.7\n\n[intervening]\nsamples = 2\n";
     // One way in two leads to a violation; the other answer leads to none.
-    let mut script = good().sample("informal_spec", 0, 1, ("draft", 1), &format!("{INFORMAL}\nNothing else.\n"));
+    let mut script =
+        good().sample("informal_spec", 0, 1, ("draft", 1), &format!("{INFORMAL}\n## Notes\nNothing else.\n"));
     let first = ahead(&["fine", "TODO later", "beyond the horizon"]);
     for (candidate, text) in
         [(0, first), (1, ahead(&["fine"])), (2, ahead(&["fine", "fine", "TODO"])), (3, "I am sorry.".into())]
@@ -362,7 +363,7 @@ fn a_pending_answer_is_accepted_after_its_policy_was_replaced() {
 #[test]
 fn the_sample_with_the_fewest_violations_is_accepted_whenever_it_came() {
     let bench = bench();
-    let (both, one) = (format!("{INFORMAL}\nTODO FIXME\n"), format!("{INFORMAL}\nFIXME\n"));
+    let (both, one) = (format!("{INFORMAL}\n## Notes\nTODO FIXME\n"), format!("{INFORMAL}\n## Notes\nFIXME\n"));
     let script = good()
         .answer("informal_spec", 0, 1, "draft", &both)
         .sample("informal_spec", 0, 1, ("draft", 1), &one)

@@ -42,7 +42,7 @@ fn without(body: &Value, field: &str) -> Value {
 fn switch_sends_one_request_to_the_other_model_and_later_ones_to_the_first() {
     let bench = bench();
     let server = ModelServer::start(|seen| match seen.body["model"].as_str() {
-        Some("first-1") if is_informal(seen) => Reply::text(format!("{INFORMAL}\nTODO: the rest\n")),
+        Some("first-1") if is_informal(seen) => Reply::text(format!("{INFORMAL}\n## Notes\nTODO: the rest\n")),
         _ => answers(seen),
     });
     let switch = policy("switch", "[intervening]\nfallback_model = \"careful-1\"\n");
@@ -58,7 +58,11 @@ fn switch_sends_one_request_to_the_other_model_and_later_ones_to_the_first() {
     let mut asked = 0;
     let server = ModelServer::start(move |seen| {
         asked += usize::from(is_informal(seen));
-        if is_informal(seen) && asked == 1 { Reply::text(format!("{INFORMAL}\nTODO\n")) } else { answers(seen) }
+        if is_informal(seen) && asked == 1 {
+            Reply::text(format!("{INFORMAL}\n## Notes\nTODO\n"))
+        } else {
+            answers(seen)
+        }
     });
     run(&alone, &server, "openai", "first-1", &policy("switch", "")).expect(0);
     let sent = bodies(&server);

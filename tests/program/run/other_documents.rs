@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Bench, Done, name, outcome, project};
+use crate::support::{Bench, Done, Script, counter, name, outcome, project};
 
 /// A change of the documents in a folder.
 type Change = fn(&Path);
@@ -134,4 +134,14 @@ fn a_resumed_run_knows_that_its_review_was_recorded_for_other_documents() {
     let resumed = bench.run(&["resume", "specs", "--recording", "made.jsonl"]);
     assert_ne!(resumed.status, Some(0), "{}", resumed.stdout);
     assert!(bench.read("specs/journal.jsonl").contains("reviewer_read"));
+}
+
+#[test]
+fn a_run_that_goes_on_says_which_documents_have_changed_since_it_began() {
+    let bench = counter::bench();
+    bench.forge(&Script::default().answer("informal_spec", 9, 1, "draft", ""), &[]).expect(5);
+    let unchanged = bench.run(&["resume", "specs"]).expect(5);
+    assert!(!unchanged.stderr.contains("since this run began"), "{}", unchanged.stderr);
+    bench.write("docs/counter.md", counter::DOC.replace("never", "always"));
+    bench.run(&["resume", "specs"]).expect(5).says(&["changed since this run began: docs/counter.md;"]);
 }

@@ -140,6 +140,29 @@ fn an_incomplete_end_of_the_journal_is_cut_off_and_reported() {
 }
 
 #[test]
+fn empty_lines_at_the_end_of_the_journal_are_cut_off() {
+    let bench = stopped();
+    let journal = bench.read("specs/journal.jsonl");
+    bench.write("specs/journal.jsonl", format!("{journal}\n \n"));
+    bench.run(&["report", "specs"]).expect(0);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    bench.run(&["resume", "specs"]).expect(5).says(&["or in empty ones"]);
+    assert!(bench.read("specs/journal.jsonl").starts_with(&journal));
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_of_the_run_is_named() {
+    for folder in ["history", "handoff", "candidates", "workspace", "artifacts"] {
+        let bench = stopped();
+        let _ = std::fs::remove_dir_all(bench.path(&format!("specs/{folder}")));
+        bench.write(&format!("specs/{folder}"), "x");
+        let journal = bench.read("specs/journal.jsonl");
+        bench.run(&["resume", "specs"]).expect(2).says(&[&format!("specs/{folder} is a file"), "move the file away"]);
+        assert_eq!(bench.read("specs/journal.jsonl"), journal);
+    }
+}
+
+#[test]
 fn an_altered_or_missing_artifact_is_an_error_and_never_wrong_data() {
     let bench = stopped();
     let started = bench.journal("specs")[0].clone();

@@ -79,6 +79,8 @@ impl CheckerText {
             while let Some((_, close)) = after.next_if(|(end, _)| *end <= token.end) {
                 word.after += &close;
             }
+            // `q∈r` becomes `q\in r`.
+            word.is_apart |= words.last().is_some_and(|last| would_join(last, &word));
             offset = token.end;
             words.push(word);
         }
@@ -94,6 +96,13 @@ impl CheckerText {
         }
         Self { text: out, lines }
     }
+}
+
+/// Whether two words that touch would be read as one.
+fn would_join(one: &Word, other: &Word) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let ends = one.text.ends_with(is_letter) && one.after.is_empty();
+    ends && other.text.starts_with(is_letter) && other.before.is_empty()
 }
 
 /// The number of line ends, as SANY counts them.
