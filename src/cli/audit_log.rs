@@ -34,7 +34,7 @@ impl Log {
         }
         if is_event_stream(&beginning) {
             let lines = event_stream_lines(&Self { beginning, is_list: false, rest }.read_all()?);
-            let beginning = lines[..lines.len().min(DETECTION_BYTES as usize)].to_vec();
+            let beginning = lines[..lines.len().min(4 << 20)].to_vec();
             let mut rest = Cursor::new(lines);
             rest.set_position(beginning.len() as u64);
             return Ok(Self { beginning, is_list: false, rest: Box::new(rest) });

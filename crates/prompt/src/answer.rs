@@ -179,7 +179,7 @@ pub fn extract_module(answer: &str, name: &str) -> Result<Readable<String>, Prob
     if first.name != name {
         return Err(Problem::new(format!("the module is named {}; it must be named {name}", first.name)));
     }
-    let (mut corrected, more) = correct_spelling(vec![first.text])
+    let (mut corrected, more) = correct_spelling(&[first.text])
         .map_err(|problem| Problem::new(format!("the module cannot be read: {}", problem.what)))?;
     notes.extend(more);
     Ok(Readable { value: corrected.remove(0), normalised: notes })
@@ -365,8 +365,8 @@ pub fn extract_sections(answer: &str) -> Result<Readable<Sections>, Problem> {
         return Err(Problem::new(format!("these sections are missing or empty: {}", missing.join(", "))));
     }
     // All sections together, because whether an entity is meant as one depends on the whole answer.
-    let found = found.into_iter().map(Option::unwrap_or_default).collect();
-    let (corrected, more) = correct_spelling(found)
+    let found: Vec<String> = found.into_iter().map(Option::unwrap_or_default).collect();
+    let (corrected, more) = correct_spelling(&found)
         .map_err(|problem| Problem::new(format!("the sections cannot be read: {}", problem.what)))?;
     notes.extend(more);
     let mut corrected = corrected.into_iter();

@@ -62,7 +62,7 @@ const DOUBLE: [char; 4] = ['“', '”', '„', '‟'];
 const SINGLE: [char; 4] = ['‘', '’', '‚', '‛'];
 
 /// Corrects the parts of one answer. Returns them with notes on the corrections.
-pub(super) fn correct_spelling(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Problem> {
+pub(super) fn correct_spelling(parts: &[String]) -> Result<(Vec<String>, Vec<String>), Problem> {
     let mut normalised = Vec::new();
     let seen: Vec<String> = parts.iter().map(|text| without_invisible(text)).collect();
     if seen != parts {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn one(text: &str) -> Result<(String, Vec<String>), String> {
-        correct_spelling(vec![text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
+        correct_spelling(&[text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
             "{both}"
         );
         assert!(one("x == y &amp;lt; 2").unwrap_err().contains("more than once"));
-        let far = correct_spelling(vec!["x == y &lt; 2".into(), "z == x > 3".into()]).unwrap_err().what;
+        let far = correct_spelling(&["x == y &lt; 2".into(), "z == x > 3".into()]).unwrap_err().what;
         assert!(far.contains("both"), "{far}");
     }
 

@@ -120,7 +120,11 @@ impl StreamedCalls {
     fn take_pieces(&mut self, value: &mut Value, stream: &str, around: Surroundings, ended: &mut Vec<Piece>) -> bool {
         match value {
             Value::Array(items) => {
-                items.iter_mut().fold(false, |took, item| self.take_pieces(item, stream, around, ended) || took)
+                let mut took = false;
+                for item in items {
+                    took |= self.take_pieces(item, stream, around, ended);
+                }
+                took
             }
             Value::Object(fields) => {
                 let ids = STREAM_IDS.iter().filter_map(|key| fields.get(*key)?.as_str());
