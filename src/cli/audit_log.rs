@@ -30,7 +30,9 @@ impl Log {
             .read_to_end(&mut beginning)
             .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
         if let Some((what, hint)) = unreadable_encoding(&beginning) {
-            return Err(Failure::usage(format!("{}: it is {what}, and JSON is read", path.display())).hint(hint));
+            return Err(
+                Failure::usage(format!("{} is {what}; tlaforge audit reads JSON in UTF-8", path.display())).hint(hint)
+            );
         }
         if is_event_stream(&beginning) {
             let lines = event_stream_lines(&Self { beginning, is_list: false, rest }.read_all()?);
@@ -96,7 +98,7 @@ impl Log {
     }
 }
 
-/// What a log is that is no text in UTF-8, by its first bytes, and what to do.
+/// Recognizes compressed logs and UTF-16 by their first bytes. Returns what the log is, and the command that converts it.
 fn unreadable_encoding(beginning: &[u8]) -> Option<(&'static str, &'static str)> {
     const ENCODINGS: [(&[u8], &str, &str); 6] = [
         (b"\x1f\x8b", "compressed with gzip", "gunzip -c LOG | tlaforge audit - …"),
@@ -107,7 +109,11 @@ fn unreadable_encoding(beginning: &[u8]) -> Option<(&'static str, &'static str)>
         (b"\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8 LOG | tlaforge audit - …"),
     ];
     let by_mark = ENCODINGS.iter().find(|(mark, ..)| beginning.starts_with(mark)).map(|(_, what, hint)| (*what, *hint));
-    // Without a mark, half of the bytes of UTF-16 are still zeros.
-    let is_wide = || matches!(beginning, [0, b'{' | b'[', ..] | [b'{' | b'[', 0, ..]);
-    by_mark.or_else(|| is_wide().then_some(("text in UTF-16", "iconv -f UTF-16LE -t UTF-8 LOG | tlaforge audit - …")))
+    // Without a byte-order mark, a zero beside the opening bracket shows it.
+    let by_zero = || match beginning {
+        [0, b'{' | b'[', ..] => Some(("text in UTF-16", "iconv -f UTF-16BE -t UTF-8 LOG | tlaforge audit - …")),
+        [b'{' | b'[', 0, ..] => Some(("text in UTF-16", "iconv -f UTF-16LE -t UTF-8 LOG | tlaforge audit - …")),
+        _ => None,
+    };
+    by_mark.or_else(by_zero)
 }

@@ -41,7 +41,7 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
             match file.lines.last().filter(|last| **last > count.saturating_add(1)) {
                 None => Ok(LinesOfDiff { lines: file.lines.clone(), note: None }),
                 Some(last) => Err(Failure::usage(format!(
-                    "{shown} is of another version of {}: it changes line {last}, and the file has {count} lines",
+                    "{shown} does not fit {}: it changes line {last}, and the file has only {count} lines",
                     spec.display()
                 ))
                 .hint("make the diff from the files as they are now")),

@@ -236,7 +236,7 @@ impl ContinuedRun<'_> {
 /// Where documents usually are. The journal does not say where they were.
 const DOCS: &str = "docs";
 
-/// Says which documents have changed where documents usually are: the run goes on with those that it began with.
+/// Says which documents in `docs` have another text than when the run began. Missing and new files are not named.
 fn note_changed_documents(view: &RunView, run: &Path, display: &Display) {
     let Ok(now) = read_documents(Path::new(DOCS)) else { return };
     let mut changed = Vec::new();
@@ -248,7 +248,7 @@ fn note_changed_documents(view: &RunView, run: &Path, display: &Display) {
     }
     if !changed.is_empty() {
         display.note(&format!(
-            "changed since this run began: {}; the run goes on with the documents as they were; to compare them: tlaforge \
+            "changed since this run began: {}; the run continues with the original documents; to compare: tlaforge \
              drift {} --docs {DOCS}",
             changed.join(", "),
             shell_word(run)

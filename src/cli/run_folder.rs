@@ -28,7 +28,7 @@ pub(super) fn open_run(place: &RunPlace, display: &Arc<Display>) -> Result<Run, 
     let torn = run.recovery().torn_bytes;
     if torn > 0 {
         display.note(&format!(
-            "the journal ended within a line, or in empty ones: removed its last {torn} bytes, which no step of the run used"
+            "removed the last {torn} bytes of the journal, an incomplete line or empty lines, which no step of the run used"
         ));
     }
     Ok(run)

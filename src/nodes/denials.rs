@@ -1,5 +1,5 @@
-//! Recognizes texts that deny in so many words what the fields of a review say: an approval, or the acceptance of an item.
-//! Whoever means the fields is asked once more, so a word too many costs an answer, and a word too few an approval.
+//! Recognizes texts that contradict the fields of a review: an approval, or the acceptance of an item. A text that is
+//! wrongly recognized costs one more answer; one that is missed lets an approval pass that the text denies.
 
 /// The words of a text in lower case.
 fn words_of(text: &str) -> Vec<String> {

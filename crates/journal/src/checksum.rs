@@ -93,13 +93,13 @@ pub fn check_lines_from(mut input: impl BufRead, path: &Path) -> Result<(), Jour
         line.clear();
         input.read_until(b'\n', &mut line).map_err(io)?;
         let damaged = |what: &str| JournalError::Damaged { path: path.to_owned(), line: number, what: what.to_owned() };
-        // Empty lines at the end hold nothing; they are not counted, so that a line after them has another number.
+        // Empty lines are allowed only at the end of a journal: any line after one is an error.
         if number > 1 && line.ends_with(b"\n") && line.trim_ascii().is_empty() {
             is_over = true;
             continue;
         }
         if is_over && !line.is_empty() {
-            return Err(damaged("an empty line is before it"));
+            return Err(damaged("it follows an empty line, which a journal has only at its end"));
         }
         if line.last() != Some(&b'\n') {
             if has_altered_line_end(&chain, &line) {
@@ -152,7 +152,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(read(&path).unwrap().len(), 3);
         check_lines(&path).unwrap();
-        // Empty lines at the end are none; an empty line between others is.
+        // Empty lines at the end are ignored; between other lines they are damage.
         std::fs::write(&path, [&bytes, b"\n \n\n".as_slice()].concat()).unwrap();
         assert_eq!(read(&path).unwrap().len(), 3);
         check_lines(&path).unwrap();

@@ -41,7 +41,7 @@ pub fn parse_unified_diff(text: &str) -> Result<Vec<ChangedFile>, DiffError> {
             git.renamed_to = Some(unquoted(path));
         } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
             if line.contains(".tla") || git.names.as_ref().is_some_and(|names| names.contains(".tla")) {
-                let what = "it says that a module differs, and not in which lines; make it with `git diff --text`";
+                let what = "a module is in it as a binary difference, without lines; make it with `git diff --text`";
                 return Err(reader.error(what));
             }
             reader.is_diff = true;

@@ -184,7 +184,7 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
         }
         _ if has_mark || has_place(text) => error("it looks like an item"),
         _ if is_about_items(text) => Class::Prose,
-        _ => error("it is no item, and counts for nothing"),
+        _ => error("it is no item in the required form; indent it, if it continues the item above, or leave it out"),
     }
 }
 
@@ -198,7 +198,7 @@ static ABOUT_ITEMS: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a valid pattern")
 });
 
-/// Whether a line of prose speaks of the items of a list, or introduces them.
+/// Whether a line has a word that refers to items, or ends with a colon. Other sentences can have these words, too.
 fn is_about_items(text: &str) -> bool {
     ABOUT_ITEMS.is_match(text)
 }

@@ -55,8 +55,8 @@ impl NormativeSentence {
 /// The normative sentences of those documents for which `is_read` holds, each with its account in the informal specification.
 ///
 /// A place accounts for a sentence if this is the only normative sentence on one of the cited lines, or if the cited lines
-/// hold all of the normative sentences that share lines with it, and these are no more than their lines. Several lines that are
-/// out of scope are so with all of their sentences.
+/// hold all of the normative sentences that share lines with it, directly or through others, and these are no more than their
+/// lines. Below "Out of scope", several lines account for all sentences that are wholly in them.
 ///
 /// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
 /// sentences that contain them. If not, it accounts for each sentence with which it shares half of the sentence's content
@@ -195,8 +195,9 @@ pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
     })
 }
 
-/// The text without the marks of emphasis, tags and invisible characters, and with each letter replaced by one that stands for
-/// all that look like it. Source: Unicode Technical Standard 39, section 4.
+/// The text to compare: in lower case, without marks of emphasis, tags and invisible characters, with numeric entities of HTML
+/// decoded and others as a blank, and with each letter replaced by one that stands for all that look like it. Source: Unicode
+/// Technical Standard 39, section 4.
 fn as_seen(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -220,7 +221,7 @@ fn as_seen(text: &str) -> String {
     skeleton(&plain.chars().filter(is_seen).collect::<String>().to_lowercase()).collect()
 }
 
-/// The character of a numeric reference of HTML, and of those for characters that are not seen.
+/// Decodes a numeric entity of HTML, or a named one of an invisible character, as U+00AD.
 fn character_of(name: &str) -> Option<char> {
     let number = match name.strip_prefix('#') {
         Some(number) => {

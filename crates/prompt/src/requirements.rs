@@ -239,7 +239,7 @@ mod tests {
             ("[docs/a.md:5] Every client is served. (liveness)", "begins with a place"),
             ("(docs/a.md:5) Every client is served. (liveness)", "begins with a place"),
             ("Every client is served. (liveness)", "looks like an item"),
-            ("Every client is served.", "it is no item"),
+            ("Every client is served.", "it is no item in the required form"),
             ("Furthermore: R3 holds and every client is served. (liveness)", "looks like an item"),
             ("Every client is served [docs/a.md:5].", "without its number"),
             ("(liveness) Every client is served.", "kind"),

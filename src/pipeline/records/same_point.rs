@@ -41,7 +41,7 @@ pub(super) fn takes_other_reading(point: &OpenPoint, first: &OpenPoint) -> bool 
         return true;
     }
     let (taken, otherwise) = (lead_words(&first.taken), lead_words(&first.otherwise));
-    // Which of the two earlier readings a reading is, by the words that only one of them has: from -1 (`own`) to 1 (`other`).
+    // How close a reading is to the two earlier ones, by the words that only one of them has: from -1 (`own`) to 1 (`other`).
     let leaning = |reading: &str, own: &BTreeSet<String>, other: &BTreeSet<String>| {
         let words = lead_words(reading);
         let of_own = words.intersection(own).filter(|word| !other.contains(*word)).count();
@@ -62,7 +62,7 @@ fn words(text: &str) -> BTreeSet<String> {
     text.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect()
 }
 
-/// A part of a whole, from 0 to 1; 0 if there is nothing.
+/// `part` divided by `whole`; 0 if `whole` is 0.
 fn share(part: usize, whole: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "texts have far fewer words than a float counts exactly")]
     let share = part as f64 / whole.max(1) as f64;

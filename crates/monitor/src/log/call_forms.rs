@@ -522,7 +522,7 @@ fn worded_arguments(fields: &Map<String, Value>) -> Option<(&str, &Value)> {
 }
 
 /// Whether a key, in any spelling, is a word for the name, the arguments or the identifier of a call.
-pub(super) fn is_word_of_calls(key: &str) -> bool {
+pub(super) fn is_field_of_calls(key: &str) -> bool {
     is_one_of(key, &NAME_WORDS) || is_one_of(key, &ARGUMENT_WORDS) || is_one_of(key, &CALL_ID_WORDS)
 }
 
@@ -533,14 +533,14 @@ fn is_one_of(key: &str, words: &[&str]) -> bool {
 /// Whether an object that states no call in a known form is likely to be one: it has the identifier of a call beside an
 /// input, or a word such as `tool_call` as a value.
 pub(super) fn is_like_call(fields: &Map<String, Value>) -> bool {
-    let is_kind = |key: &str| !(has_reason(key) || is_skipped_key(key) || is_text_key(key));
+    let is_kind = |key: &str| !(is_reason_key(key) || is_skipped_key(key) || is_text_key(key));
     let is_word = |(key, value): (&String, &Value)| is_kind(key) && value.as_str().is_some_and(is_call_word);
     let is_id = |(key, value): (&String, &Value)| value.is_string() && is_one_of(key, &CALL_ID_WORDS);
     fields.len() > 1 && fields.iter().any(is_word) || fields.iter().any(is_id) && worded_arguments(fields).is_some()
 }
 
-/// A call of which only a piece is there: its name may lack its end, and its arguments do.
-pub(super) fn without_missing_parts(call: CallForm<'_>) -> CallForm<'_> {
+/// Without its name, and only possible, unless its arguments are complete JSON: of a piece, the name may be cut off, too.
+pub(super) fn doubted_if_incomplete(call: CallForm<'_>) -> CallForm<'_> {
     let is_whole = match &call.arguments {
         Some(Value::String(text)) => serde_json::from_str::<Value>(text).is_ok(),
         Some(_) => true,
@@ -549,8 +549,8 @@ pub(super) fn without_missing_parts(call: CallForm<'_>) -> CallForm<'_> {
     if is_whole { call } else { CallForm { name: String::new(), certainty: Certainty::Possible, ..call } }
 }
 
-/// Whether a key says why an answer ended, such as `stop_reason`.
-pub(super) fn has_reason(key: &str) -> bool {
+/// Whether a key ends with `reason`, such as `stop_reason`.
+pub(super) fn is_reason_key(key: &str) -> bool {
     key.len() >= 6 && key.as_bytes()[key.len() - 6..].eq_ignore_ascii_case(b"reason")
 }
 
@@ -559,7 +559,7 @@ pub(super) fn has_content(fields: &Map<String, Value>) -> bool {
     fields.values().any(|value| value.is_string() || value.is_object() || value.is_array())
 }
 
-/// What a request says of calls below `function_call`, instead of one.
-pub(super) fn is_mode(text: &str) -> bool {
+/// Whether the value of `function_call` says how to call, such as `auto`, and names no tool.
+pub(super) fn is_choice_mode(text: &str) -> bool {
     matches!(text.trim(), "auto" | "none" | "required" | "any")
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::call_fields::parse_arguments;
 use super::call_forms::{self, Certainty, Surroundings};
-use super::call_words::{has_call_markup, is_cut_off_call};
+use super::call_words::{has_call_markup, may_be_cut_off_call};
 
 /// How many times JSON in a text is searched for JSON in a text. What is deeper may be a call.
 const MAX_TEXT_DEPTH: u8 = 16;
@@ -35,8 +35,7 @@ pub(super) fn find_calls(record: &Value) -> Vec<FoundCall> {
 
 /// Whether the text of a record has any word that calls are written with. It may say yes if there is no call.
 pub(super) fn may_have_calls(json: &[u8]) -> bool {
-    // One pass that stops at the first candidate: `name`, `tool`, `call`, `action`, `function`, `execut…`, `command`, `invoke`, in
-    // any case, or an escape, which may hide one of them in a key.
+    // Parts of words, of which every call has one. An escape may hide a key, and `<|` begins the markup of some models.
     const WORDS: [&[u8]; 4] = [b"ame", b"ool", b"ction", b"all"];
     WORDS.iter().any(|word| memchr::memmem::find(json, word).is_some())
         || [
@@ -97,10 +96,10 @@ impl Search {
         } else if let Some(value) = parsed {
             self.visit(&value, key, around.in_text());
         } else if around.is_call_list {
-            if !text.trim().is_empty() && !call_forms::is_mode(text) {
+            if !text.trim().is_empty() && !call_forms::is_choice_mode(text) {
                 self.add(text.trim().to_owned(), None, None, Certainty::Known, around);
             }
-        } else if is_searched && is_cut_off_call(text)
+        } else if is_searched && may_be_cut_off_call(text)
             || !(around.is_result || around.is_by_others) && has_call_markup(text)
         {
             self.add(String::new(), None, None, Certainty::Possible, around);
@@ -117,7 +116,7 @@ impl Search {
         let before = self.found.len();
         for mut call in calls {
             if around.is_piece {
-                call = call_forms::without_missing_parts(call);
+                call = call_forms::doubted_if_incomplete(call);
             }
             consumed.extend(call.consumed);
             let around = Surroundings { is_history: around.is_history || call.is_history, ..around };

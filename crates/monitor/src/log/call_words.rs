@@ -65,7 +65,7 @@ pub(super) fn is_call_word(text: &str) -> bool {
     }
 }
 
-/// The markup of calls in the text of a model whose server has not taken it out.
+/// The markup of calls that a server has left in the text of a model.
 const MARKUP: [&str; 14] = [
     "<tool_call",
     "<tool_use",
@@ -89,7 +89,7 @@ pub(super) fn has_call_markup(text: &str) -> bool {
         .any(|at| MARKUP.iter().any(|markup| text[at..].starts_with(markup)) || is_namespaced(&text[at..]))
 }
 
-/// `<invoke name=…>`: an element with a namespace.
+/// Whether a text begins with an element that has a namespace, such as `<ns:invoke name=…>`.
 fn is_namespaced(text: &str) -> bool {
     let end = text.len().min(40);
     let Some(element) = text.as_bytes()[..end].strip_prefix(b"<") else { return false };
@@ -97,8 +97,8 @@ fn is_namespaced(text: &str) -> bool {
     element[colon..].starts_with(b":invoke ") || element[colon..].starts_with(b":function_call")
 }
 
-/// Whether a text is the beginning of JSON that has a call.
-pub(super) fn is_cut_off_call(text: &str) -> bool {
+/// Whether a text that is no JSON begins like it, and has a key of a call.
+pub(super) fn may_be_cut_off_call(text: &str) -> bool {
     const KEYS: [&str; 8] =
         ["tool_call", "tool_use", "function_call", "functionCall", "toolCall", "toolUse", "tool_name", "toolName"];
     text.trim_start().starts_with(['{', '['])

@@ -10,8 +10,8 @@ pub fn is_event_stream(beginning: &[u8]) -> bool {
     })
 }
 
-/// The data of each event as a JSON line, at the line of its end, so that numbers of lines stay what they are. What is no JSON,
-/// such as `[DONE]`, is left out if it does not begin like an object.
+/// Joins adjacent `data:` lines into one JSON line, at the place of the last, so that numbers of lines stay what they are. Data that
+/// begins with no brace, such as `[DONE]`, is left out.
 pub fn event_stream_lines(text: &[u8]) -> Vec<u8> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut out = Vec::with_capacity(text.len());

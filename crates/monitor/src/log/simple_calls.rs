@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::call_forms::{has_reason, is_word_of_calls};
+use super::call_forms::{is_field_of_calls, is_reason_key};
 use super::call_words::{has_call_markup, is_call_word};
 use super::value_hash::{ValueHash, hash_of_text_arguments};
 
@@ -96,7 +96,7 @@ impl Key {
             "action" | "custom" | "recipient_name" | "executableCode" | "executable_code" | "delta" | "chunk" => {
                 Self::Suspicious
             }
-            _ if has_reason(key) => Self::Reason,
+            _ if is_reason_key(key) => Self::Reason,
             _ if contains_ignoring_case(key, "tool") || contains_ignoring_case(key, "function") => {
                 if ends_ignoring_case(key, "id") { Self::OtherId } else { Self::Suspicious }
             }
@@ -106,7 +106,7 @@ impl Key {
             {
                 Self::History
             }
-            _ if is_word_of_calls(key) => Self::Suspicious,
+            _ if is_field_of_calls(key) => Self::Suspicious,
             _ => Self::Other,
         }
     }

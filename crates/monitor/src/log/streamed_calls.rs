@@ -31,7 +31,7 @@ const MARKERS: [&str; 10] = [
 const STREAM_IDS: [&str; 7] =
     ["session_id", "parent_tool_use_id", "id", "run_id", "thread_id", "message_id", "generation_id"];
 
-/// How many times JSON in a text is searched for JSON in a text.
+/// How deep JSON in texts is searched for pieces. `call_search` finds what is deeper, and says that it may be a call.
 const MAX_TEXT_DEPTH: u8 = 8;
 
 /// The calls of a log of which some pieces were read.
@@ -107,7 +107,7 @@ impl StreamedCalls {
     pub(super) fn finish(&mut self) -> Option<CutOffCalls> {
         let open = std::mem::take(&mut self.open);
         let incomplete = open.values().filter(|piece| piece.is_cut_off()).count() as u64;
-        // Nobody knows the arguments of a call of which there is only the name.
+        // If only the name of a call is there, its arguments are not known: an entry that cannot be read prevents a verdict.
         let unknown = open.values().filter(|piece| piece.arguments.trim().is_empty()).count();
         let unread = std::iter::repeat_n(json!({"type": "tool_use", "arguments": "cut off"}), unknown);
         let calls: Vec<Value> = open.into_values().map(Piece::into_call).chain(unread).collect();
@@ -146,7 +146,7 @@ impl StreamedCalls {
         }
     }
 
-    /// Takes the pieces out of the values of an object that is none itself.
+    /// Takes the pieces out of the values of an object that is no piece itself.
     fn take_below(
         &mut self,
         fields: &mut Map<String, Value>,
@@ -182,7 +182,7 @@ impl StreamedCalls {
         took
     }
 
-    /// The difference to the answer before, which an object has under `delta`, as in a chunk of a chat completion.
+    /// Takes the calls out of the `delta` of a chunk, and ends them at its `finish_reason` or at `tool-call-end`.
     fn take_delta(&mut self, stream: &str, fields: &mut Map<String, Value>, ended: &mut Vec<Piece>) -> bool {
         let choice = fields.get("index").and_then(Value::as_u64).unwrap_or_default();
         let calls = fields.get_mut("delta").map(remove_calls).unwrap_or_default();
@@ -279,7 +279,7 @@ impl StreamedCalls {
         }
     }
 
-    /// Events with which a server tells a user interface of a call: `tool-input-start`, `TOOL_CALL_ARGS`.
+    /// Events that a server streams to a user interface: `tool-input-start` of the AI SDK, `TOOL_CALL_ARGS` of AG-UI.
     fn take_interface_event(&mut self, kind: &str, event: &mut Value, ended: &mut Vec<Piece>) -> bool {
         let text = |keys: &[&str]| keys.iter().find_map(|key| event[*key].as_str().map(str::to_owned));
         let Some(id) = text(&["toolCallId", "tool_call_id", "id"]) else { return false };
