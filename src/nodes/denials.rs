@@ -13,30 +13,51 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
 }
 
 fn is_negation(word: &str) -> bool {
-    is_one_of(word, &["not", "never", "cannot", "refuse", "no", "nothing", "unable", "without"])
-        || word.ends_with("n't")
+    is_one_of(word, &["not", "never", "cannot", "refuse", "unable"]) || word.ends_with("n't")
 }
 
 /// Words between a negation and what it negates: "cannot yet be fully approved".
 fn is_filler(word: &str) -> bool {
-    const FILLERS: [&str; 19] = [
+    const FILLERS: [&str; 23] = [
         "to", "be", "been", "yet", "an", "a", "this", "it", "is", "fully", "the", "really", "at", "all", "me", "i",
-        "of", "for", "that",
+        "of", "for", "that", "consider", "find", "think", "deem",
     ];
     is_one_of(word, &FILLERS)
 }
 
-/// Whether one of the words that begin with a stem is negated.
-fn is_negated(words: &[String], stems: &[&str]) -> bool {
-    let is_stem = |word: &str| stems.iter().any(|stem| word.starts_with(stem));
+/// Words for an approval or an acceptance.
+const ACTIVE: [&str; 12] = [
+    "approve",
+    "approving",
+    "approval",
+    "accept",
+    "accepting",
+    "acceptable",
+    "acceptance",
+    "endorse",
+    "sign",
+    "recommend",
+    "justify",
+    "agree",
+];
+/// The same of what is approved: only of the whole, "cannot be accepted", and not "a call that was not accepted waits".
+const PASSIVE: [&str; 6] = ["approved", "accepted", "endorsed", "signed", "recommended", "justified"];
+
+/// Whether an approval or an acceptance is negated.
+fn is_negated(words: &[String]) -> bool {
     let is_negated_at = |at: usize| {
-        let before = words[..at].iter().rev().take(4).find(|word| !is_filler(word));
+        let before = words[..at].iter().rev().take(5).find(|word| !is_filler(word));
         before.is_some_and(|word| is_negation(word))
     };
-    (0..words.len()).any(|at| is_stem(&words[at]) && is_negated_at(at))
+    (0..words.len()).any(|at| {
+        let is_named = is_one_of(&words[at], &ACTIVE)
+            || is_one_of(&words[at], &PASSIVE)
+                && words[at.saturating_sub(3)..at].iter().any(|word| is_one_of(word, &["be", "is", "isn't", "been"]));
+        is_named && is_negated_at(at)
+    })
 }
 
-/// Whether the writer refuses something: "I must therefore reject it".
+/// Whether the writer refuses something: "I must therefore reject it", "Verdict: reject", "approval denied".
 fn refuses(words: &[String]) -> bool {
     const REFUSALS: [&str; 9] =
         ["reject", "refuse", "disagree", "object", "decline", "veto", "oppose", "disapprove", "withhold"];
@@ -56,63 +77,68 @@ fn refuses(words: &[String]) -> bool {
         "had",
         "am",
     ];
-    words.iter().enumerate().filter(|(_, word)| is_one_of(word, &REFUSALS)).any(|(at, _)| {
+    let is_refused_at = |at: usize| {
         let before = words[..at].iter().rev().find(|word| !is_one_of(word, &BETWEEN));
-        before.is_none_or(|word| is_one_of(word, &["i", "we"]))
-    })
+        match before {
+            None => words[at] != "object",
+            Some(word) => is_one_of(word, &["i", "we", "verdict", "decision", "conclusion"]),
+        }
+    };
+    let denied = ["denied", "withheld", "refused", "rejected"];
+    (0..words.len()).any(|at| is_one_of(&words[at], &REFUSALS) && is_refused_at(at))
+        || words.windows(2).any(|two| two[0] == "approval" && is_one_of(&two[1], &denied))
 }
 
-/// Whether a text says that something is bad: "the specification is wrong".
+/// Whether a text says that something is bad or has to be refused: "the specification is wrong", "this must be rejected".
 fn condemns(words: &[String], subjects: &[&str]) -> bool {
-    const BAD: [&str; 11] = [
-        "wrong",
-        "incorrect",
-        "broken",
-        "unsound",
-        "invalid",
-        "unacceptable",
-        "flawed",
-        "false",
-        "mistaken",
-        "rejected",
-        "refused",
-    ];
+    const BAD: [&str; 9] =
+        ["wrong", "incorrect", "broken", "unsound", "unacceptable", "flawed", "mistaken", "rejected", "refused"];
+    let is_subject = |word: &String| is_one_of(word, subjects);
     words.windows(3).any(|three| {
-        is_one_of(&three[0], subjects)
+        is_subject(&three[0])
             && is_one_of(&three[1], &["is", "are", "was", "remains", "seems", "looks"])
             && is_one_of(&three[2], &BAD)
+    }) || words.windows(4).any(|four| {
+        (is_subject(&four[0]) || four[0] == "this")
+            && is_one_of(&four[1], &["must", "should"])
+            && four[2] == "be"
+            && is_one_of(&four[3], &["rejected", "refused"])
     })
 }
 
 /// Whether a text about a whole review says that it does not approve.
 pub(super) fn denies_approval(text: &str) -> bool {
     let words = words_of(text);
-    is_negated(&words, &["approv", "accept", "endors", "sign", "recommend"])
-        || refuses(&words)
-        || condemns(&words, &["specification", "spec", "module", "this", "it"])
+    is_negated(&words) || refuses(&words) || condemns(&words, &["specification", "spec", "module"])
 }
 
 /// Whether a reason says that the item is not accepted.
 pub(super) fn denies_acceptance(reason: &str) -> bool {
-    const BAD: [&str; 9] =
-        ["wrong", "incorrect", "invalid", "unsound", "bad", "mistaken", "reject", "refuse", "disagree"];
+    const BAD: [&str; 7] = ["wrong", "incorrect", "unsound", "mistaken", "reject", "refuse", "disagree"];
     let words = words_of(reason);
     let first = words.first().map_or("", String::as_str);
-    let is_no = words.len() == 1 && is_one_of(first, &["no", "none", "not", "never", "false"]);
+    let is_no = words.len() == 1 && is_one_of(first, &["no", "none", "not", "never", "false", "bad", "invalid"]);
     let is_short = is_no || words.len() <= 4 && words.iter().any(|word| is_one_of(word, &BAD));
     let is_double = words.windows(2).any(|two| is_negation(&two[0]) && is_one_of(&two[1], &BAD));
     let demands_change = words.windows(3).any(|three| {
         is_one_of(&three[0], &["must", "should", "to"])
             && three[1] == "be"
-            && is_one_of(&three[2], &["removed", "undone", "fixed", "reverted", "mended"])
+            && is_one_of(&three[2], &["removed", "undone", "reverted", "mended", "rejected"])
     });
-    is_one_of(first, &["reject", "rejected", "refuse", "refused", "denied", "wrong", "incorrect"])
+    // "Rejected: the documents forbid it", but not "Rejected requests change nothing".
+    let plain = reason.trim().to_lowercase();
+    let is_verdict = ["rejected", "refused", "denied"].iter().any(|word| {
+        plain
+            .strip_prefix(word)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric()))
+    });
+    is_verdict
         || is_short && !is_double
         || demands_change
-        || is_negated(&words, &["accept", "approv", "justif", "agree"])
+        || is_negated(&words)
         || words.iter().any(|word| is_one_of(word, &["unacceptable", "unjustified"]))
         || refuses(&words)
-        || condemns(&words, &["this", "it", "that"])
+        || words.len() > 2 && condemns(&words[..3], &["this", "it", "that"])
 }
 
 #[cfg(test)]
@@ -133,6 +159,11 @@ mod tests {
             "The specification is wrong: two clients hold the lock.",
             "Do not accept it",
             "I object.",
+            "This must be rejected.",
+            "The specification should be rejected.",
+            "Verdict: reject",
+            "Approval denied.",
+            "I do not consider this acceptable",
         ] {
             assert!(denies_approval(text), "{text}");
         }
@@ -143,6 +174,10 @@ mod tests {
             "",
             "The server rejects late requests, and refused requests change nothing.",
             "An object is written once. Clients refuse it if the lease is over.",
+            "No significant issue remains.",
+            "No accepted request is lost.",
+            "A client drops its token when it is invalid, and a request is retried after it was rejected.",
+            "I have no recommendations.",
             "Both readings are sound; what is wrong in the comment loses nothing.",
         ] {
             assert!(!denies_approval(text), "{text}");
@@ -175,6 +210,12 @@ mod tests {
             "it loses nothing, because a refused request changes nothing",
             "no difference to the concern of the documents",
             "two processes show every interaction",
+            "The number of processes must be fixed, two show every interaction",
+            "Rejected requests change nothing",
+            "Object creation is not part of the concern",
+            "drops invalid messages only",
+            "without agreement no leader acts",
+            "a node that has not accepted the lease waits",
         ] {
             assert!(!denies_acceptance(reason), "{reason}");
         }

@@ -345,7 +345,12 @@ pub(super) fn parse_after<E: Event>(
 /// The bytes without empty lines at their end, such as an editor adds: they hold nothing, so nothing is lost with them.
 fn without_blank_end(bytes: &[u8]) -> &[u8] {
     let end = bytes.trim_ascii_end().len();
-    if bytes.get(end) == Some(&b'\n') { &bytes[..=end] } else { bytes }
+    match bytes.get(end) {
+        // Nothing but empty lines, as after all events that a follower has read.
+        Some(_) if end == 0 => &[],
+        Some(b'\n') => &bytes[..=end],
+        _ => bytes,
+    }
 }
 
 /// Checks the checksums of all lines, which follow `before` lines with the digest `chain`. Returns the digest of those and

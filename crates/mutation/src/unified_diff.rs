@@ -40,10 +40,6 @@ pub fn parse_unified_diff(text: &str) -> Result<Vec<ChangedFile>, DiffError> {
         } else if let Some(path) = line.strip_prefix("rename to ").or_else(|| line.strip_prefix("copy to ")) {
             git.renamed_to = Some(unquoted(path));
         } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
-            if line.contains(".tla") || git.names.as_ref().is_some_and(|names| names.contains(".tla")) {
-                let what = "a module is in it as a binary difference, without lines; make it with `git diff --text`";
-                return Err(reader.error(what));
-            }
             reader.is_diff = true;
         } else if line.starts_with("--- ") && reader.next_starts_with("+++ ") {
             reader.is_diff = true;
@@ -266,15 +262,6 @@ mod tests {
     fn lines_of(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
         let files = parse_unified_diff(diff).unwrap();
         files.into_iter().find(|one| one.without_prefix.as_ref().unwrap_or(&one.written) == file).map(|one| one.lines)
-    }
-
-    #[test]
-    fn a_binary_difference_of_a_module_is_no_diff_of_its_lines() {
-        let header = "diff --git a/s/Spec.tla b/s/Spec.tla\nindex 1..2 100644\n";
-        for rest in ["Binary files a/s/Spec.tla and b/s/Spec.tla differ\n", "GIT binary patch\nliteral 3\n"] {
-            assert!(parse_unified_diff(&format!("{header}{rest}")).unwrap_err().what.contains("--text"), "{rest}");
-        }
-        assert_eq!(parse_unified_diff("Binary files a/x.png and b/x.png differ\n").unwrap().len(), 0);
     }
 
     #[test]

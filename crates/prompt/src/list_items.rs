@@ -174,7 +174,10 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
     }
     let has_mark = form.mark.is_match(text);
     // A requirement ends with its kind, so that a line at the margin below it does not continue it.
-    let is_complete = |item: &str| form.mark.find_iter(item).last().is_some_and(|mark| is_end(&item[mark.end()..]));
+    let is_complete = |item: &str| {
+        let kind = form.mark.find_iter(item).last();
+        form.section == Section::Requirements && kind.is_some_and(|kind| is_end(&item[kind.end()..]))
+    };
     match item {
         Some(item) if is_indented || (is_open && !is_complete(item)) => {
             if has_mark && form.mark.is_match(item) {
@@ -194,7 +197,7 @@ fn is_end(rest: &str) -> bool {
 }
 
 static ABOUT_ITEMS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:[ROA]\d{1,4}|requirements?|open points?|assumptions?|questions?|readings?|items?|points?|them|they|these|those|following|below|above|all of)\b|:$")
+    Regex::new(r"(?i)\b(?:[ROA]\d{1,4}|requirements?|open points?|assumptions?|questions?|readings?|items?|points?|them|they|these|those|following|below|above|all of)\b|^this\s|:$")
         .expect("a valid pattern")
 });
 
@@ -214,7 +217,18 @@ pub(super) fn is_none(text: &str) -> bool {
     let words = text.trim().trim_matches(|c: char| c.is_whitespace() || "-*+•_.()`".contains(c)).to_lowercase();
     let participle = words.strip_prefix("none").map(str::trim);
     participle.is_some_and(|word| matches!(word, "" | "identified" | "found" | "known" | "so far" | "needed" | "left"))
+        || EMPTY.is_match(&words)
 }
+
+/// Other words for an empty list. "None of the clients waits." and "No client waits." are not among them.
+static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^(?:n/a|none\s*[;,:\u{2013}\u{2014}].*|there (?:is|are) none|nothing (?:is|remains|was left) open",
+        r"|(?:there (?:is|are) )?no (?:open points?|ambiguit(?:y|ies)|assumptions?|questions?|further points?)",
+        r"(?: (?:was|were|is|are|remains?|found|known|left|identified|open|needed))*)$"
+    ))
+    .expect("a valid pattern")
+});
 
 /// Whether a line has nothing but marks: a rule, or the line below the head of a table.
 pub(super) fn is_rule(text: &str) -> bool {
@@ -273,7 +287,7 @@ static KIND_START: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A kind alone on a line, as a title of the items below.
 static KIND_TITLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:\*\*|__)(?:safety|liveness|fairness)(?: (?:properties|requirements))?:?(?:\*\*|__):?$")
+    Regex::new(r"(?i)^(?:\*\*|__)(?:safety|liveness|fairness|bounds?|interface|left out|narrowed)(?: (?:properties|requirements))?:?(?:\*\*|__):?$")
         .expect("a valid pattern")
 });
 

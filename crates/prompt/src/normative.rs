@@ -56,7 +56,8 @@ impl NormativeSentence {
 ///
 /// A place accounts for a sentence if this is the only normative sentence on one of the cited lines, or if the cited lines
 /// hold all of the normative sentences that share lines with it, directly or through others, and these are no more than their
-/// lines. Below "Out of scope", several lines account for all sentences that are wholly in them.
+/// lines. Below "Out of scope", several lines account for all sentences that are wholly in them, unless these are more than the
+/// lines.
 ///
 /// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
 /// sentences that contain them. If not, it accounts for each sentence with which it shares half of the sentence's content
@@ -144,7 +145,13 @@ impl<'a> Citing<'a> {
         let is_meant_whole = |range: &LineRange<'_>| {
             let block = block_of(at, all);
             let (from, to) = (block[0].from, block.iter().map(|one| one.to).max().unwrap_or_default());
-            let is_passage = self.item.kind == CitingKind::OutOfScope && range.from < range.to;
+            // A passage that is out of scope has room for what it says.
+            let is_passage = self.item.kind == CitingKind::OutOfScope && {
+                let lines = document.text.lines().skip(range.from - 1).take(range.to + 1 - range.from);
+                let count = lines.filter(|line| !line.trim().is_empty()).count();
+                let overlapping = all.iter().filter(|one| one.from <= range.to && range.from <= one.to).count();
+                count > 1 && overlapping <= count
+            };
             range.from <= from && to <= range.to && (is_passage || block.len() <= to + 1 - from)
         };
         let by_lines = ranges()
@@ -394,8 +401,9 @@ mod tests {
             // Further lines, blank or not, give no room for the sentences of one line.
             (one("1-5", "It is so. (safety)"), vec![4, 5, 6]),
             (one("1-7", "It is so. (safety)"), vec![4, 5, 6, 7]),
-            ("## Out of scope\n- [docs/a.md:1-5] another team\n".to_owned(), vec![1, 2, 3, 4, 5, 6]),
-            ("## Out of scope\n- [docs/a.md:1-2] another team\n".to_owned(), vec![1, 2, 3]),
+            ("## Out of scope\n- [docs/a.md:1-5] another team\n".to_owned(), vec![4, 5, 6]),
+            ("## Out of scope\n- [docs/a.md:3-7] another team\n".to_owned(), vec![4, 5, 6, 7]),
+            ("## Out of scope\n- [docs/a.md:1-2] another team\n".to_owned(), vec![]),
             (one("7", "每个客户端都等待锁。 (safety)"), vec![7]),
             ("## Out of scope\n- [docs/a.md:1] Every waiting client is another team's.\n".to_owned(), vec![3]),
             ("## Out of scope\n- [docs/a.md:1 \"must be released\"] another team\n".to_owned(), vec![2]),

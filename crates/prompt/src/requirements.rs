@@ -240,6 +240,7 @@ mod tests {
             ("(docs/a.md:5) Every client is served. (liveness)", "begins with a place"),
             ("Every client is served. (liveness)", "looks like an item"),
             ("Every client is served.", "it is no item in the required form"),
+            ("None of the clients waits for ever.", "it is no item in the required form"),
             ("Furthermore: R3 holds and every client is served. (liveness)", "looks like an item"),
             ("Every client is served [docs/a.md:5].", "without its number"),
             ("(liveness) Every client is served.", "kind"),
@@ -275,6 +276,10 @@ mod tests {
         );
         for table in [
             "**Liveness**\n",
+            "**Bounds**\n",
+            "There are none.\n",
+            "None; see below.\n",
+            "N/A\n",
             "- None identified.\n",
             "| No | Place | What |\n|---|---|---|\n",
             "---\n",

@@ -39,7 +39,8 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
         is_after_error = true;
         let numbered =
             NUMBERED.is_match(text).then(|| "write it below the heading of the items with this letter".to_owned());
-        let of_kind = KIND.is_match(text).then(|| {
+        // A line with a mark of its own is at least an item of this list.
+        let of_kind = (KIND.is_match(text) && list_mark_end(text) == 0).then(|| {
             "it reads like a requirement, an assumption or an open point; write it, with a number, below the heading of its list"
                 .to_owned()
         });
@@ -70,7 +71,7 @@ pub(super) fn list_items(text: &str, section: Section) -> (Vec<ListItem>, Vec<St
 
 /// The kind with which a requirement ends or an assumption begins, or the readings of an open point.
 static KIND: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\((?:safety|liveness)\)[.*_`]*$|^[\s\-*+]*\((?:fairness|bound|narrowed|left out|interface)\)\s|\b(?:taken|otherwise):\s")
+    Regex::new(r"(?i)\((?:safety|liveness)\)[.*_`]*$|^[\s\-*+]*\((?:fairness|bound|narrowed|left out|interface)\)\s|\btaken:\s.*\botherwise:\s")
         .expect("a valid pattern")
 });
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call_words::{is_call_word, normal};
+use super::call_words::normal;
 
 /// How sure it is that something is a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub(super) struct Surroundings {
     pub(super) is_piece: bool,
     /// In a message of a person or of the program that runs the model.
     pub(super) is_by_others: bool,
+    /// In a file that was given to the model, whose text is not searched.
+    pub(super) is_attached: bool,
     /// In how many texts of JSON.
     pub(super) text_depth: u8,
 }
@@ -67,7 +69,8 @@ impl Surroundings {
             is_history: self.is_history || is_messages,
             is_definition_list: is_definition_key(&word),
             is_piece: self.is_piece || matches!(&*word, "delta" | "chunk"),
-            is_by_others: self.is_by_others,
+            is_by_others: self.is_by_others || is_prompt_key(&word),
+            is_attached: self.is_attached,
             text_depth: self.text_depth,
         }
     }
@@ -84,6 +87,21 @@ fn is_definition_key(word: &str) -> bool {
     matches!(
         last,
         "tools" | "functions" | "definitions" | "tool_definitions" | "available_tools" | "function_declarations"
+    )
+}
+
+/// Keys of what a person or a program tells a model, or of a summary.
+fn is_prompt_key(word: &str) -> bool {
+    matches!(
+        word,
+        "system"
+            | "instructions"
+            | "base_instructions"
+            | "user_instructions"
+            | "prompt"
+            | "summary"
+            | "query"
+            | "question"
     )
 }
 
@@ -127,16 +145,17 @@ pub(super) fn is_text_key(key: &str) -> bool {
     )
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     fields.get(key)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
-fn first_text<'a>(fields: &'a Map<String, Value>, keys: &[&'a str]) -> Option<(&'a str, &'a str)> {
+pub(super) fn first_text<'a>(fields: &'a Map<String, Value>, keys: &[&'a str]) -> Option<(&'a str, &'a str)> {
     keys.iter().find_map(|key| Some((*key, text(fields, key)?)))
 }
 
-const TOOL_KEYS: [&str; 6] = ["tool_name", "toolName", "tool", "recipient_name", "function_name", "functionName"];
-const ARGUMENT_KEYS: [&str; 11] = [
+pub(super) const TOOL_KEYS: [&str; 6] =
+    ["tool_name", "toolName", "tool", "recipient_name", "function_name", "functionName"];
+pub(super) const ARGUMENT_KEYS: [&str; 11] = [
     "arguments",
     "input",
     "args",
@@ -152,31 +171,6 @@ const ARGUMENT_KEYS: [&str; 11] = [
 const ID_KEYS: [&str; 8] =
     ["call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id"];
 
-/// Words of keys, in any case, that name a tool beside its arguments.
-const NAME_WORDS: [&str; 8] =
-    ["name", "func", "function", "tool", "tool_name", "function_name", "call_name", "tool_call_name"];
-/// Words of keys, in any case, that hold arguments.
-const ARGUMENT_WORDS: [&str; 16] = [
-    "arguments",
-    "argument",
-    "input",
-    "args",
-    "parameters",
-    "params",
-    "kwargs",
-    "tool_input",
-    "tool_args",
-    "tool_arguments",
-    "tool_params",
-    "tool_parameters",
-    "function_args",
-    "action_input",
-    "raw_input",
-    "arguments_json",
-];
-/// Words of keys that identify a call.
-const CALL_ID_WORDS: [&str; 5] = ["call_id", "tool_call_id", "tool_use_id", "function_call_id", "tool_invocation_id"];
-
 pub(super) fn id_of(fields: &Map<String, Value>) -> Option<String> {
     ID_KEYS.iter().find_map(|key| Some(text(fields, key)?.to_owned()))
 }
@@ -189,11 +183,17 @@ fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str, &Value)> {
         .find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
 }
 
-fn is_schema(value: &Value) -> bool {
+pub(super) fn is_schema(value: &Value) -> bool {
     let is_typed = matches!(value.get("type"), Some(Value::String(kind)) if kind.eq_ignore_ascii_case("object"));
     is_typed && (value.get("properties").is_some() || value.as_object().is_some_and(|fields| fields.len() == 1))
         || value.get("$schema").is_some()
         || value.get("properties").is_some_and(Value::is_object)
+}
+
+/// Whether a field of a definition only describes: what it holds is no call.
+pub(super) fn is_description(key: &str) -> bool {
+    let word = normal(key);
+    matches!(&*word, "parameters" | "input_schema" | "schema" | "description" | "examples" | "output_schema")
 }
 
 /// Whether an object describes a tool that can be called.
@@ -211,9 +211,14 @@ pub(super) fn is_definition(fields: &Map<String, Value>, around: Surroundings) -
 
 /// Whether an object is a message of a person or of the program that runs the model; `None` if it does not say.
 pub(super) fn is_by_others(fields: &Map<String, Value>) -> Option<bool> {
-    ["role", "type"].into_iter().find_map(|key| match text(fields, key)? {
-        "user" | "system" | "developer" | "human" => Some(true),
-        "assistant" | "ai" | "model" => Some(false),
+    let by_role = match text(fields, "role") {
+        Some("user" | "system" | "developer" | "human") => Some(true),
+        Some("assistant" | "ai" | "model") => Some(false),
+        _ => None,
+    };
+    by_role.or_else(|| match &*normal(text(fields, "type")?) {
+        "user" | "human" | "user_message" | "queue_operation" | "summary" | "session_meta" => Some(true),
+        "assistant" | "ai" => Some(false),
         _ => None,
     })
 }
@@ -250,12 +255,16 @@ pub(super) fn calls_of(fields: &Map<String, Value>, around: Surroundings) -> Vec
         .or_else(|| call_of_attributes(fields))
         .or_else(|| call_of_framework(fields, &kind))
         .or_else(|| named_tool(fields))
-        .or_else(|| action_text(fields))
-        .or_else(|| possible_call(fields));
+        .or_else(|| action_text(fields));
     call.into_iter().collect()
 }
 
-fn form<'a>(fields: &'a Map<String, Value>, name: &str, certainty: Certainty, name_key: &'a str) -> CallForm<'a> {
+pub(super) fn form<'a>(
+    fields: &'a Map<String, Value>,
+    name: &str,
+    certainty: Certainty,
+    name_key: &'a str,
+) -> CallForm<'a> {
     let (argument_key, arguments) = arguments_of(fields).unzip();
     CallForm {
         name: name.to_owned(),
@@ -500,43 +509,6 @@ fn action_text(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     let mut call = form(fields, "bash", Certainty::Known, "action");
     call.arguments = Some(json!({ "command": action.trim_end() }));
     (is_step && !has_calls).then_some(call)
-}
-
-/// A name with arguments, which may be a call and may be other data.
-fn possible_call(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
-    let named = fields.iter().find_map(|(key, value)| {
-        let name = value.as_str().filter(|name| !name.trim().is_empty() && is_one_of(key, &NAME_WORDS))?;
-        Some((key.as_str(), name))
-    });
-    let ((name_key, name), (key, value)) = named.zip(worded_arguments(fields))?;
-    let mut call = form(fields, name, Certainty::Possible, name_key);
-    (call.arguments, call.consumed) = (Some(value.clone()), vec![name_key, key]);
-    Some(call)
-}
-
-/// The value of a key that is a word for arguments in any spelling.
-fn worded_arguments(fields: &Map<String, Value>) -> Option<(&str, &Value)> {
-    let is_value = |value: &Value| !(value.is_null() || value.is_number() || value.is_boolean() || is_schema(value));
-    let mut entries = fields.iter().map(|(key, value)| (key.as_str(), value));
-    entries.find(|(key, value)| is_one_of(key, &ARGUMENT_WORDS) && is_value(value))
-}
-
-/// Whether a key, in any spelling, is a word for the name, the arguments or the identifier of a call.
-pub(super) fn is_field_of_calls(key: &str) -> bool {
-    is_one_of(key, &NAME_WORDS) || is_one_of(key, &ARGUMENT_WORDS) || is_one_of(key, &CALL_ID_WORDS)
-}
-
-fn is_one_of(key: &str, words: &[&str]) -> bool {
-    words.contains(&&*normal(key))
-}
-
-/// Whether an object that states no call in a known form is likely to be one: it has the identifier of a call beside an
-/// input, or a word such as `tool_call` as a value.
-pub(super) fn is_like_call(fields: &Map<String, Value>) -> bool {
-    let is_kind = |key: &str| !(is_reason_key(key) || is_skipped_key(key) || is_text_key(key));
-    let is_word = |(key, value): (&String, &Value)| is_kind(key) && value.as_str().is_some_and(is_call_word);
-    let is_id = |(key, value): (&String, &Value)| value.is_string() && is_one_of(key, &CALL_ID_WORDS);
-    fields.len() > 1 && fields.iter().any(is_word) || fields.iter().any(is_id) && worded_arguments(fields).is_some()
 }
 
 /// Without its name, and only possible, unless its arguments are complete JSON: of a piece, the name may be cut off, too.

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use super::call_fields::parse_arguments;
 use super::call_forms::{self, Certainty, Surroundings};
 use super::call_words::{has_call_markup, may_be_cut_off_call};
+use super::event_stream::{event_stream_lines, is_event_stream};
+use super::possible_calls::{is_like_call, possible_call};
 
 /// How many times JSON in a text is searched for JSON in a text. What is deeper may be a call.
 const MAX_TEXT_DEPTH: u8 = 16;
@@ -46,7 +48,7 @@ pub(super) fn may_have_calls(json: &[u8]) -> bool {
             b"OOL",
             b"ALL",
             b"invoke",
-            b"func",
+            b"unc",
             b"FUNC",
             b"<|",
             "<\u{ff5c}".as_bytes(),
@@ -89,7 +91,8 @@ impl Search {
     }
 
     fn visit_text(&mut self, text: &str, key: &str, around: Surroundings) {
-        let is_searched = around.is_call_list || !around.is_result && !call_forms::is_text_key(key);
+        let is_kept = around.is_result || around.is_attached || call_forms::is_text_key(key);
+        let is_searched = around.is_call_list || !is_kept;
         let parsed = if is_searched { parse_compound(text) } else { None };
         if around.text_depth >= MAX_TEXT_DEPTH && parsed.is_some() {
             self.add(String::new(), None, None, Certainty::Possible, around);
@@ -100,7 +103,7 @@ impl Search {
                 self.add(text.trim().to_owned(), None, None, Certainty::Known, around);
             }
         } else if is_searched && may_be_cut_off_call(text)
-            || !(around.is_result || around.is_by_others) && has_call_markup(text)
+            || !(around.is_result || around.is_by_others || around.is_attached) && has_call_markup(text)
         {
             self.add(String::new(), None, None, Certainty::Possible, around);
         }
@@ -108,9 +111,17 @@ impl Search {
 
     fn visit_object(&mut self, fields: &Map<String, Value>, around: Surroundings) {
         if call_forms::is_definition(fields, around) {
+            for (name, value) in fields.iter().filter(|(name, _)| !call_forms::is_description(name)) {
+                let mut inner = around.below(name, value, false, false);
+                inner.is_definition_list |= name == "function";
+                self.enter(name, |search| search.visit(value, name, inner));
+            }
             return;
         }
-        let calls = call_forms::calls_of(fields, around);
+        let mut calls = call_forms::calls_of(fields, around);
+        if calls.is_empty() && !around.is_result {
+            calls.extend(possible_call(fields));
+        }
         let is_call = !calls.is_empty();
         let mut consumed: Vec<&str> = Vec::new();
         let before = self.found.len();
@@ -129,15 +140,16 @@ impl Search {
             if consumed.contains(&name.as_str()) || call_forms::is_skipped_key(name) {
                 continue;
             }
-            let mut inner = Surroundings { is_by_others, ..around.below(name, value, is_call, is_result) };
+            let mut inner = around.below(name, value, is_call, is_result);
+            inner.is_by_others = is_by_others || inner.is_by_others && !around.is_by_others;
             // What is below a key such as `tool_calls` may be a map of calls.
             inner.is_call_list |= around.is_call_list && !is_call && value.is_object();
-            inner.is_result |= is_attachment;
+            inner.is_attached |= is_attachment;
             self.enter(name, |search| search.visit(value, name, inner));
         }
         let is_silent = !is_call && !is_result && self.found.len() == before && !around.is_result;
         let is_listed = around.is_call_list && call_forms::has_content(fields);
-        if is_silent && (is_listed || call_forms::is_like_call(fields)) {
+        if is_silent && (is_listed || is_like_call(fields)) {
             self.add(String::new(), call_forms::id_of(fields), None, Certainty::Possible, around);
         }
     }
@@ -178,10 +190,10 @@ fn parse_compound(text: &str) -> Option<Value> {
             Err(values) => Some(Value::Array(values)),
         };
     }
-    if !["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start)) {
+    if !is_event_stream(text.as_bytes()) {
         return None;
     }
-    let data = text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok());
-    let values: Vec<Value> = data.filter(|value: &Value| value.is_object() || value.is_array()).collect();
-    (!values.is_empty()).then_some(Value::Array(values))
+    let lines = event_stream_lines(text.as_bytes());
+    let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.map(|line| serde_json::from_slice(line).ok()).collect::<Option<Vec<Value>>>().map(Value::Array)
 }

@@ -66,7 +66,7 @@ pub(super) fn is_call_word(text: &str) -> bool {
 }
 
 /// The markup of calls that a server has left in the text of a model.
-const MARKUP: [&str; 14] = [
+const MARKUP: [&str; 13] = [
     "<tool_call",
     "<tool_use",
     "<function_call",
@@ -79,14 +79,20 @@ const MARKUP: [&str; 14] = [
     "<\u{ff5c}tool\u{2581}call",
     "<|channel|>commentary to=",
     "[TOOL_CALLS]",
-    "[tool_calls]",
     "[TOOL_REQUEST]",
 ];
 
 /// Whether a text has the markup of a call.
 pub(super) fn has_call_markup(text: &str) -> bool {
+    // In backticks, it is spoken of.
+    let is_quoted = |at: usize| at > 0 && text.as_bytes()[at - 1] == b'`';
+    let begins = |at: usize, markup: &str| {
+        let found = text.as_bytes().get(at..at + markup.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(markup.as_bytes()))
+    };
     memchr::memchr2_iter(b'<', b'[', text.as_bytes())
-        .any(|at| MARKUP.iter().any(|markup| text[at..].starts_with(markup)) || is_namespaced(&text[at..]))
+        .filter(|at| !is_quoted(*at))
+        .any(|at| MARKUP.iter().any(|markup| begins(at, markup)) || is_namespaced(&text[at..]))
 }
 
 /// Whether a text begins with an element that has a namespace, such as `<ns:invoke name=…>`.
@@ -97,12 +103,22 @@ fn is_namespaced(text: &str) -> bool {
     element[colon..].starts_with(b":invoke ") || element[colon..].starts_with(b":function_call")
 }
 
-/// Whether a text that is no JSON begins like it, and has a key of a call.
+/// Whether a text that is no JSON has a part that may be the JSON of a call, cut off or with other text around it.
 pub(super) fn may_be_cut_off_call(text: &str) -> bool {
-    const KEYS: [&str; 8] =
-        ["tool_call", "tool_use", "function_call", "functionCall", "toolCall", "toolUse", "tool_name", "toolName"];
-    text.trim_start().starts_with(['{', '['])
-        && KEYS.iter().any(|key| memchr::memmem::find(text.as_bytes(), key.as_bytes()).is_some())
+    let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    let has_any = |keys: &[&str]| keys.iter().any(|key| has(key));
+    text.contains('{')
+        && (has_any(&[
+            "tool_call",
+            "tool_use",
+            "function_call",
+            "functionCall",
+            "toolCall",
+            "toolUse",
+            "tool_name",
+            "toolName",
+        ]) || has_any(&["\"name\"", "\"tool\"", "\"function\"", "\"func\""])
+            && has_any(&["\"input\"", "\"arguments\"", "\"args\"", "\"parameters\"", "\"params\""]))
 }
 
 #[cfg(test)]
@@ -123,10 +139,11 @@ mod tests {
             "<ant:invoke name=\"Bash\">",
             "[TOOL_CALLS][{",
             "é<|python_tag|>ls",
+            "<TOOL_CALL>",
         ] {
             assert!(has_call_markup(text), "{text}");
         }
-        for text in ["a < b", "<p>tool_call</p>", "[tool]", "", "<é:invoke", "x <functional>"] {
+        for text in ["a < b", "<p>tool_call</p>", "[tool]", "", "<é:invoke", "x <functional>", "`<tool_call>`"] {
             assert!(!has_call_markup(text), "{text}");
         }
     }

@@ -10,8 +10,8 @@ pub fn is_event_stream(beginning: &[u8]) -> bool {
     })
 }
 
-/// Joins adjacent `data:` lines into one JSON line, at the place of the last, so that numbers of lines stay what they are. Data that
-/// begins with no brace, such as `[DONE]`, is left out.
+/// Writes the data of each event as a JSON line, at the place of its last line, so that numbers of lines stay what they are.
+/// Lines of other fields, comments, and the mark `[DONE]` become empty lines; whatever else there is stays as it is.
 pub fn event_stream_lines(text: &[u8]) -> Vec<u8> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut out = Vec::with_capacity(text.len());
@@ -19,15 +19,20 @@ pub fn event_stream_lines(text: &[u8]) -> Vec<u8> {
     let mut data: Vec<u8> = Vec::new();
     while let Some(line) = lines.next() {
         let line = line.trim_ascii();
+        let is_other = [b"event:".as_slice(), b"id:", b"retry:", b":"].iter().any(|field| line.starts_with(field));
         if let Some(part) = line.strip_prefix(b"data:") {
             data.push(b' ');
             data.extend_from_slice(part.trim_ascii());
-        }
-        let is_last = !lines.peek().is_some_and(|next| next.trim_ascii().starts_with(b"data:"));
-        if is_last && data.trim_ascii().starts_with(b"{") {
-            out.append(&mut data);
-        } else if is_last {
-            data.clear();
+            // Servers that write no empty line between events write each in one line.
+            let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(&data).is_ok();
+            let is_last = !lines.peek().is_some_and(|next| next.trim_ascii().starts_with(b"data:"));
+            if is_last || is_whole() {
+                let is_mark = matches!(data.trim_ascii(), b"" | b"[DONE]");
+                out.extend_from_slice(if is_mark { b"" } else { &data });
+                data.clear();
+            }
+        } else if !is_other {
+            out.extend_from_slice(line);
         }
         out.push(b'\n');
     }
@@ -46,5 +51,9 @@ mod tests {
         let lines: Vec<&str> = std::str::from_utf8(&lines).unwrap().lines().map(str::trim).collect();
         assert_eq!(lines, ["", "", "{\"a\":1}", "", "", "", "{\"b\": 2}", "", "", ""]);
         assert!(!is_event_stream(b"{\"data\": 1}\n") && !is_event_stream(b""));
+        // Nothing but fields, comments and marks is left out.
+        let mixed = event_stream_lines(b": hi\n{\"a\":1}\ndata: {\"b\":1}\ndata: {\"c\":1}\ndata: x {\ndata: [1]\n");
+        let lines: Vec<&str> = std::str::from_utf8(&mixed).unwrap().lines().map(str::trim).collect();
+        assert_eq!(lines, ["", "{\"a\":1}", "{\"b\":1}", "{\"c\":1}", "", "x { [1]", ""]);
     }
 }

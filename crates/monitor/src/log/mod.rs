@@ -15,6 +15,7 @@ mod log_summary;
 mod mapping;
 mod path_tree;
 mod plan;
+mod possible_calls;
 mod record_visitor;
 mod repeated_calls;
 mod shape_detection;

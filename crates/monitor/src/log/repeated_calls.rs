@@ -2,9 +2,11 @@
 //! and partial records precede the whole one. Such a call counts once.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash as _;
 
 use super::log_summary::LogSummary;
 use super::sighting::Sighting;
+use super::value_hash::hash;
 
 /// An earlier call with the same identifier.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +51,11 @@ impl CallRegister {
         let Sighting { name, content, has_arguments, .. } = *sighting;
         let seen = self.by_id.entry(id).or_default();
         // A record without arguments, such as the span of a tool, repeats one that has them, but not the other way round.
-        if seen.iter().any(|known| known.content == content || known.name == name && !has_arguments) {
+        // An entry without a name says only that a call lacks its arguments.
+        let is_incomplete = |known: &EarlierCall| {
+            !has_arguments && (known.name == name || known.has_arguments && name == hash(|state| "".hash(state)))
+        };
+        if seen.iter().any(|known| known.content == content || is_incomplete(known)) {
             return true;
         }
         if seen.iter().any(|known| known.has_arguments || known.name != name) {

@@ -11,8 +11,9 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::call_forms::{is_field_of_calls, is_reason_key};
+use super::call_forms::is_reason_key;
 use super::call_words::{has_call_markup, is_call_word};
+use super::possible_calls::is_field_of_calls;
 use super::value_hash::{ValueHash, hash_of_text_arguments};
 
 /// A call with an identifier and arguments.
@@ -200,7 +201,9 @@ impl<'de> Node<'_, 'de> {
 /// Whether a text may be JSON, or server-sent events.
 fn may_be_json(text: &str) -> bool {
     let text = text.trim_start();
-    text.starts_with(['{', '[']) || ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start))
+    text.contains('{')
+        || text.starts_with('[')
+        || ["data:", "event:", "id:", ":"].iter().any(|start| text.starts_with(start))
 }
 
 impl<'de> Visitor<'de> for Node<'_, 'de> {

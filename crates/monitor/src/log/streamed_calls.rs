@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::call_forms::{self, Surroundings};
 use super::call_words::normal;
+use super::possible_calls::worded_arguments;
 
 /// The key under which a record gets the calls that it ends.
 pub(super) const STREAMED_KEY: &str = "tlaforge.streamed";
@@ -48,14 +49,18 @@ struct Piece {
     id: Option<String>,
     name: String,
     arguments: String,
+    /// Whether any piece had arguments, were they empty.
+    has_arguments: bool,
 }
 
 impl Piece {
     fn into_call(self) -> Value {
         let arguments = self.arguments.trim();
         // An empty input is written as no pieces at all.
-        let input = if arguments.is_empty() { json!({}) } else { json!(arguments) };
-        let mut call = json!({"type": "tool_use", "input": input});
+        let mut call = json!({"type": "tool_use"});
+        if self.has_arguments {
+            call["input"] = if arguments.is_empty() { json!({}) } else { json!(arguments) };
+        }
         if !self.name.is_empty() {
             call["name"] = json!(self.name);
         }
@@ -63,6 +68,16 @@ impl Piece {
             call["id"] = json!(id);
         }
         call
+    }
+
+    /// The call. If its arguments are not known, a second entry that cannot be read prevents a verdict, unless another record
+    /// has the whole call.
+    fn into_calls(self) -> Vec<Value> {
+        let unread = (!self.has_arguments).then(|| match &self.id {
+            Some(id) => json!({"type": "tool_use", "id": id}),
+            None => json!({"type": "tool_use", "note": "its arguments are missing"}),
+        });
+        std::iter::once(self.into_call()).chain(unread).collect()
     }
 
     fn is_cut_off(&self) -> bool {
@@ -96,7 +111,7 @@ impl StreamedCalls {
         if !took && ended.is_empty() {
             return None;
         }
-        let ended: Vec<Value> = ended.into_iter().map(Piece::into_call).collect();
+        let ended: Vec<Value> = ended.into_iter().flat_map(Piece::into_calls).collect();
         if let Some(fields) = record.as_object_mut().filter(|_| !ended.is_empty()) {
             fields.insert(STREAMED_KEY.to_owned(), json!(ended));
         }
@@ -107,10 +122,11 @@ impl StreamedCalls {
     pub(super) fn finish(&mut self) -> Option<CutOffCalls> {
         let open = std::mem::take(&mut self.open);
         let incomplete = open.values().filter(|piece| piece.is_cut_off()).count() as u64;
-        // If only the name of a call is there, its arguments are not known: an entry that cannot be read prevents a verdict.
-        let unknown = open.values().filter(|piece| piece.arguments.trim().is_empty()).count();
-        let unread = std::iter::repeat_n(json!({"type": "tool_use", "arguments": "cut off"}), unknown);
-        let calls: Vec<Value> = open.into_values().map(Piece::into_call).chain(unread).collect();
+        let cut_off = |piece: Piece| {
+            let has_arguments = piece.has_arguments && !piece.arguments.trim().is_empty();
+            Piece { has_arguments, ..piece }.into_calls()
+        };
+        let calls: Vec<Value> = open.into_values().flat_map(cut_off).collect();
         let record = (!calls.is_empty()).then(|| json!({ STREAMED_KEY: calls }).to_string().into_bytes())?;
         Some(CutOffCalls { record, incomplete })
     }
@@ -155,9 +171,7 @@ impl StreamedCalls {
         ended: &mut Vec<Piece>,
     ) -> bool {
         let mut took = self.take_delta(stream, fields, ended);
-        if call_forms::is_attachment(fields) {
-            return took;
-        }
+        let is_attachment = call_forms::is_attachment(fields);
         let is_result = call_forms::is_result(fields);
         for (key, value) in fields {
             let inner = around.below(key, value, false, is_result);
@@ -165,8 +179,11 @@ impl StreamedCalls {
                 continue;
             }
             if let Value::String(text) = value {
-                let is_json =
-                    text.starts_with('{') && !call_forms::is_text_key(key) && may_have_pieces(text.as_bytes());
+                let is_attached = is_attachment || inner.is_attached;
+                let is_json = !is_attached
+                    && text.starts_with('{')
+                    && !call_forms::is_text_key(key)
+                    && may_have_pieces(text.as_bytes());
                 if is_json
                     && inner.text_depth < MAX_TEXT_DEPTH
                     && let Ok(mut parsed) = serde_json::from_str::<Value>(text)
@@ -216,11 +233,13 @@ impl StreamedCalls {
                 if event["content_block"]["type"].as_str().is_some_and(|k| k.ends_with("tool_use")) =>
             {
                 let block = event["content_block"].take();
-                let input = block["input"].as_object().filter(|input| !input.is_empty());
+                let input = block["input"].as_object();
+                let text = input.filter(|input| !input.is_empty()).map(|input| json!(input).to_string());
                 let piece = Piece {
                     id: block["id"].as_str().map(str::to_owned),
                     name: block["name"].as_str().unwrap_or_default().to_owned(),
-                    arguments: input.map(|input| json!(input).to_string()).unwrap_or_default(),
+                    arguments: text.unwrap_or_default(),
+                    has_arguments: input.is_some(),
                 };
                 ended.extend(self.open.insert((stream.to_owned(), number(event), String::new()), piece));
                 true
@@ -229,6 +248,7 @@ impl StreamedCalls {
                 let delta = event["delta"].take();
                 let piece = self.open.entry((stream.to_owned(), number(event), String::new())).or_default();
                 piece.arguments.push_str(delta["partial_json"].as_str().unwrap_or_default());
+                piece.has_arguments = true;
                 true
             }
             "content_block_stop" => {
@@ -247,7 +267,7 @@ impl StreamedCalls {
                     item["arguments"].as_str().or_else(|| item["input"].as_str()).unwrap_or_default().to_owned();
                 let key = ("response".to_owned(), 0, item_of(event));
                 event["item"].take();
-                ended.extend(self.open.insert(key, Piece { id, name, arguments }));
+                ended.extend(self.open.insert(key, Piece { id, name, arguments, has_arguments: true }));
                 true
             }
             kind if kind.starts_with("response.")
@@ -255,6 +275,7 @@ impl StreamedCalls {
             {
                 let piece = self.open.entry(("response".to_owned(), 0, item_of(event))).or_default();
                 piece.arguments.push_str(event["delta"].as_str().unwrap_or_default());
+                piece.has_arguments = true;
                 true
             }
             kind if kind.starts_with("response.")
@@ -265,6 +286,7 @@ impl StreamedCalls {
                 let name = event["name"].as_str().map(str::to_owned);
                 event.as_object_mut().map(|fields| fields.remove("arguments"));
                 let mut piece = piece.unwrap_or_default();
+                piece.has_arguments |= whole.is_some();
                 piece.arguments = whole.unwrap_or(piece.arguments);
                 piece.name = Some(piece.name).filter(|name| !name.is_empty()).or(name).unwrap_or_default();
                 ended.push(piece);
@@ -284,26 +306,41 @@ impl StreamedCalls {
         let text = |keys: &[&str]| keys.iter().find_map(|key| event[*key].as_str().map(str::to_owned));
         let Some(id) = text(&["toolCallId", "tool_call_id", "id"]) else { return false };
         let key = ("interface".to_owned(), 0, id.clone());
+        let is_whole = event.as_object().is_some_and(|fields| worded_arguments(fields).is_some());
         match kind {
+            // A record with arguments is searched as it is.
+            _ if is_whole => {
+                self.open.remove(&key);
+                return false;
+            }
             "tool_input_start" | "tool_call_streaming_start" | "tool_call_start" => {
                 let name = text(&["toolName", "toolCallName", "tool_call_name", "tool_name"]).unwrap_or_default();
-                ended.extend(self.open.insert(key, Piece { id: Some(id), name, arguments: String::new() }));
+                // A call without arguments has no piece of them.
+                let piece = Piece { id: Some(id), name, arguments: String::new(), has_arguments: true };
+                ended.extend(self.open.insert(key, piece));
             }
             "tool_input_delta" | "tool_call_delta" | "tool_call_args" => {
                 let Some(piece) = text(&["delta", "inputTextDelta", "argsTextDelta"]) else { return false };
                 let open = self.open.entry(key).or_default();
                 open.id = Some(id);
+                open.has_arguments = true;
                 open.arguments.push_str(&piece);
             }
             "tool_input_end" | "tool_call_end" => ended.extend(self.open.remove(&key)),
             "tool_call" | "tool_input_available" => {
-                // The record itself has the whole call.
-                self.open.remove(&key);
+                ended.extend(self.open.remove(&key));
                 return false;
             }
             _ => return false,
         }
-        event.as_object_mut().map(Map::clear);
+        if let Some(fields) = event.as_object_mut() {
+            // What else the event has may be a call of its own.
+            let is_used = |name: &str| {
+                matches!(name, "type" | "delta" | "inputTextDelta" | "argsTextDelta")
+                    || matches!(&*normal(name), "tool_call_id" | "id" | "tool_name" | "tool_call_name")
+            };
+            fields.retain(|name, _| !is_used(name));
+        }
         true
     }
 
@@ -312,7 +349,12 @@ impl StreamedCalls {
         let inner =
             ["function", "custom"].into_iter().map(|key| &call[key]).find(|inner| inner.is_object()).unwrap_or(call);
         let id = call["id"].as_str().filter(|id| !id.is_empty());
-        let is_other = |open: &Piece| id.is_some() && open.id.is_some() && open.id.as_deref() != id;
+        let has_name = inner["name"].as_str().is_some_and(|name| !name.is_empty());
+        let is_other = |open: &Piece| {
+            let has_other_id = id.is_some() && open.id.is_some() && open.id.as_deref() != id;
+            // Some servers send each call whole, without an identifier.
+            has_other_id || has_name && !open.arguments.trim().is_empty() && !open.is_cut_off()
+        };
         let before = if self.open.get(&key).is_some_and(is_other) { self.open.remove(&key) } else { None };
         let piece = self.open.entry(key).or_default();
         piece.id = piece.id.take().or_else(|| id.map(str::to_owned));
@@ -321,9 +363,10 @@ impl StreamedCalls {
         if piece.name != name {
             piece.name.push_str(name);
         }
-        let arguments =
-            ["arguments", "args", "input"].into_iter().map(|key| &inner[key]).find(|value| !value.is_null());
-        match arguments {
+        let of = |value: &Value| worded_arguments(value.as_object()?).map(|(_, found)| found.clone());
+        let arguments = of(inner).or_else(|| of(call));
+        piece.has_arguments |= arguments.is_some();
+        match &arguments {
             Some(Value::String(text)) => piece.arguments.push_str(text),
             Some(value) => piece.arguments.push_str(&value.to_string()),
             None => {}
@@ -338,8 +381,8 @@ impl StreamedCalls {
         };
         if let Some(start) = record["contentBlockStart"]["start"]["toolUse"].as_object() {
             let text = |key: &str| start.get(key).and_then(Value::as_str).map(str::to_owned);
-            let piece =
-                Piece { id: text("toolUseId"), name: text("name").unwrap_or_default(), arguments: String::new() };
+            let name = text("name").unwrap_or_default();
+            let piece = Piece { id: text("toolUseId"), name, arguments: String::new(), has_arguments: true };
             let key = key(&record["contentBlockStart"]);
             record["contentBlockStart"].take();
             ended.extend(self.open.insert(key, piece));
@@ -348,7 +391,9 @@ impl StreamedCalls {
         if let Some(input) = record["contentBlockDelta"]["delta"]["toolUse"]["input"].as_str().map(str::to_owned) {
             let key = key(&record["contentBlockDelta"]);
             record["contentBlockDelta"].take();
-            self.open.entry(key).or_default().arguments.push_str(&input);
+            let piece = self.open.entry(key).or_default();
+            piece.has_arguments = true;
+            piece.arguments.push_str(&input);
             return true;
         }
         let stop = &record["contentBlockStop"];

@@ -90,6 +90,19 @@ fn call(rng: &mut Rng) -> Value {
         json!({"log": json!({"tool_calls": [{"name": "Bash", "args": input}]}).to_string().trim_end_matches(['}', ']'])}),
         json!({"role": "assistant", "content": format!("<tool_call>\n{}\n</tool_call>", json!({"name": "Bash", "arguments": input}))}),
         json!({"role": "assistant", "content": "<function_calls><invoke name=\"Bash\"><parameter name=\"command\">rm -rf /hidden</parameter>"}),
+        json!({"toolname": "Bash", "toolargs": input}),
+        json!({"Func": "Bash", "Args": "rm -rf /hidden"}),
+        json!({"tool": "Bash", "command": "rm -rf /hidden"}),
+        json!({"name": "agent", "input_schema": {}, "calls": [{"tool": "Bash", "input": input}]}),
+        json!({"type": "document", "messages": [{"role": "assistant", "tool_calls": [
+            {"id": id, "type": "function", "function": {"name": "Bash", "arguments": text}}]}]}),
+        json!({"type": "attachment", "data": {"tool": "Bash", "input": input}}),
+        json!({"data": "{\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf /hidden\"}} done"}),
+        json!({"data": "Output: {\"tool\":\"Bash\",\"input\":{\"command\":\"rm -rf /hidden\""}),
+        json!({"type": "TOOL_CALL_END", "toolCallId": id, "toolName": "Bash", "args": input}),
+        json!({"type": "tool-call-start", "id": id, "toolName": "Bash", "args": input}),
+        json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": id,
+            "function": {"name": "Bash", "parameters": input}}]}, "finish_reason": "tool_calls"}]}),
         json!({"body": json!({"delta": {"tool_calls": [{"index": 0, "id": id, "function": {"name": "Bash", "arguments": ""}}]}}).to_string()}),
     ];
     pick(rng, &forms)
@@ -108,6 +121,11 @@ fn decoy(rng: &mut Rng) -> Value {
         json!({"function_call": "auto", "tool_choice": {"type": "function", "name": "Bash"}}),
         json!({"usage": {"tool_calls": {"count": 2}}}),
         json!({"delta": {"content": "Bash", "tool_calls": null}}),
+        json!({"name": "includes", "scorer": "includes", "params": {}}),
+        json!({"level": "INFO", "func": "main", "args": [], "msg": "start"}),
+        json!({"type": "event_msg", "payload": {"type": "user_message", "message": "explain <tool_call> please"}}),
+        json!({"system": "Use <function_calls> for tools.", "note": "`<tool_call>` is markup"}),
+        json!({"stats": {"kind": "tool_call", "count": 12}, "finish": "tool_calls"}),
         json!(["Bash", 1, null]),
     ];
     pick(rng, &decoys)

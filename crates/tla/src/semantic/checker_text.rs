@@ -59,6 +59,7 @@ impl CheckerText {
         let (mut before, mut after, mut replacements) =
             (before.into_iter().peekable(), after.into_iter().peekable(), replacements.into_iter().peekable());
         let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
+        let mut was_replaced = false;
         let (mut line, mut offset) = (0, 0);
         for token in tokens {
             // No token holds a line end.
@@ -75,12 +76,14 @@ impl CheckerText {
                 word.before += &open;
             }
             let other = replacements.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
+            let is_replaced = other.is_some();
             word.text = other.unwrap_or_else(|| text.get(token.start..token.end).unwrap_or("").to_owned());
             while let Some((_, close)) = after.next_if(|(end, _)| *end <= token.end) {
                 word.after += &close;
             }
-            // `q∈r` becomes `q\in r`.
-            word.is_apart |= words.last().is_some_and(|last| would_join(last, &word));
+            // `q∈r` becomes `q\in r`; `WF_vars` is two tokens, and stays as it is.
+            word.is_apart |= (is_replaced || was_replaced) && words.last().is_some_and(|last| would_join(last, &word));
+            was_replaced = is_replaced;
             offset = token.end;
             words.push(word);
         }
