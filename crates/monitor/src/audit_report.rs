@@ -13,7 +13,7 @@ pub struct AuditReport {
     pub log: LogSummary,
     /// Warnings about the log.
     pub warnings: Vec<String>,
-    /// For each rule how it stood after each state; empty unless [`Auditor::with_timelines`] asked for it.
+    /// For each rule how it stood after each state; empty unless [`Auditor::with_timelines`](crate::Auditor::with_timelines) asked for it.
     pub timelines: Vec<Timeline>,
     /// How the labels of a model came about, if rules use any. Filled in by the caller.
     pub labelling: Option<Labelling>,

@@ -71,7 +71,7 @@ pub struct MissedCalls {
     /// The line or message of the first such record.
     pub first: Option<u64>,
     last: Option<u64>,
-    /// JSON paths of such calls, at most [`PLACES_SHOWN`].
+    /// JSON paths of such calls, at most three.
     pub paths: BTreeSet<String>,
 }
 
