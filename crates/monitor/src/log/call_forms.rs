@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::call_arguments::{any_arguments, arguments_of, has_unknown_parts, is_schema};
 use super::call_words::normal;
 
 /// How sure it is that something is a call.
@@ -109,7 +110,17 @@ fn is_prompt_key(word: &str) -> bool {
 fn is_result_key(word: &str) -> bool {
     matches!(
         word,
-        "function_response" | "tool_response" | "tool_output" | "tool_result" | "tool_results" | "observation"
+        "function_response"
+            | "tool_response"
+            | "tool_output"
+            | "tool_result"
+            | "tool_results"
+            | "observation"
+            | "aggregated_output"
+            | "formatted_output"
+            | "command_output"
+            | "stdout"
+            | "stderr"
     ) || word == "gen_ai.tool.call.result"
 }
 
@@ -155,19 +166,6 @@ pub(super) fn first_text<'a>(fields: &'a Map<String, Value>, keys: &[&'a str]) -
 
 pub(super) const TOOL_KEYS: [&str; 6] =
     ["tool_name", "toolName", "tool", "recipient_name", "function_name", "functionName"];
-pub(super) const ARGUMENT_KEYS: [&str; 11] = [
-    "arguments",
-    "input",
-    "args",
-    "parameters",
-    "tool_input",
-    "toolInput",
-    "tool_args",
-    "toolArgs",
-    "tool_arguments",
-    "action_input",
-    "kwargs",
-];
 const ID_KEYS: [&str; 8] =
     ["call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "id"];
 
@@ -175,19 +173,11 @@ pub(super) fn id_of(fields: &Map<String, Value>) -> Option<String> {
     ID_KEYS.iter().find_map(|key| Some(text(fields, key)?.to_owned()))
 }
 
-/// The arguments beside a name, unless they are the schema of a definition.
-fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str, &Value)> {
-    let is_value = |value: &Value| !(value.is_null() || value.is_number() || value.is_boolean());
-    ARGUMENT_KEYS
-        .iter()
-        .find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
-}
-
-pub(super) fn is_schema(value: &Value) -> bool {
-    let is_typed = matches!(value.get("type"), Some(Value::String(kind)) if kind.eq_ignore_ascii_case("object"));
-    is_typed && (value.get("properties").is_some() || value.as_object().is_some_and(|fields| fields.len() == 1))
-        || value.get("$schema").is_some()
-        || value.get("properties").is_some_and(Value::is_object)
+/// A call that is only possible if its arguments may be under a key that is not known.
+fn doubted_if_unknown<'a>(call: CallForm<'a>, fields: &Map<String, Value>) -> CallForm<'a> {
+    let inner = ["function", "custom"].iter().find_map(|key| fields.get(*key)?.as_object());
+    let is_unknown = call.arguments.is_none() && (has_unknown_parts(fields) || inner.is_some_and(has_unknown_parts));
+    CallForm { certainty: if is_unknown { Certainty::Possible } else { call.certainty }, ..call }
 }
 
 /// Whether a field of a definition only describes: what it holds is no call.
@@ -252,6 +242,7 @@ pub(super) fn calls_of(fields: &Map<String, Value>, around: Surroundings) -> Vec
     let call = typed_call(fields, &kind)
         .or_else(|| call_of_function(fields, around))
         .or_else(|| listed_call(fields, around))
+        .map(|call| doubted_if_unknown(call, fields))
         .or_else(|| call_of_attributes(fields))
         .or_else(|| call_of_framework(fields, &kind))
         .or_else(|| named_tool(fields))
@@ -265,7 +256,7 @@ pub(super) fn form<'a>(
     certainty: Certainty,
     name_key: &'a str,
 ) -> CallForm<'a> {
-    let (argument_key, arguments) = arguments_of(fields).unzip();
+    let (argument_key, arguments) = any_arguments(fields).unzip();
     CallForm {
         name: name.to_owned(),
         id: id_of(fields),
@@ -293,8 +284,8 @@ fn typed_call<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<CallForm
         let (_, name) = first_text(inner, &["name", "toolName", "tool_name"])?;
         let mut call = form(inner, name, Certainty::Known, key);
         call.id = call.id.or_else(|| id_of(fields));
-        call.arguments = call.arguments.or_else(|| arguments_of(fields).map(|(_, value)| value.clone()));
-        call.consumed.extend(arguments_of(fields).map(|(key, _)| key));
+        call.arguments = call.arguments.or_else(|| any_arguments(fields).map(|(_, value)| value.clone()));
+        call.consumed.extend(any_arguments(fields).map(|(key, _)| key));
         return Some(call);
     }
     let named = first_text(fields, &["name", "tool_name", "toolName", "tool", "function"]);
@@ -330,12 +321,12 @@ fn call_of_function(fields: &Map<String, Value>, around: Surroundings) -> Option
     }
     let (key, inner) = ["function", "custom"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_object()?)))?;
     let name = text(inner, "name")?;
-    let arguments = arguments_of(inner).or_else(|| arguments_of(fields));
+    let arguments = any_arguments(inner).or_else(|| any_arguments(fields));
     let is_known = around.is_call_list || arguments.is_some();
     let mut call = form(inner, name, if is_known { Certainty::Known } else { Certainty::Possible }, key);
     call.arguments = arguments.map(|(_, value)| value.clone());
     call.id = id_of(fields).or(call.id);
-    call.consumed.extend(arguments_of(fields).map(|(key, _)| key));
+    call.consumed.extend(any_arguments(fields).map(|(key, _)| key));
     Some(call)
 }
 

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use super::call_arguments::worded_arguments;
 use super::call_fields::parse_arguments;
 use super::call_forms::{self, Certainty, Surroundings};
 use super::call_words::{has_call_markup, may_be_cut_off_call};
@@ -150,7 +151,8 @@ impl Search {
         let is_silent = !is_call && !is_result && self.found.len() == before && !around.is_result;
         let is_listed = around.is_call_list && call_forms::has_content(fields);
         if is_silent && (is_listed || is_like_call(fields)) {
-            self.add(String::new(), call_forms::id_of(fields), None, Certainty::Possible, around);
+            let arguments = worded_arguments(fields).map(|(_, value)| value.clone());
+            self.add(String::new(), call_forms::id_of(fields), arguments, Certainty::Possible, around);
         }
     }
 
@@ -170,7 +172,8 @@ impl Search {
         {
             other.arguments = other.arguments.take().or(arguments);
             other.is_history &= around.is_history;
-            if certainty == Certainty::Known {
+            // The arguments of a call that lacks them here may be in the other form.
+            if certainty == Certainty::Known && other.arguments.is_some() {
                 other.certainty = Certainty::Known;
             }
             return;

@@ -1,6 +1,7 @@
 //! Logs of agents as traces: records of several shapes become states that formulas are evaluated on.
 
 mod block;
+mod call_arguments;
 mod call_fields;
 mod call_forms;
 mod call_search;

@@ -2,11 +2,10 @@
 //! and partial records precede the whole one. Such a call counts once.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash as _;
 
 use super::log_summary::LogSummary;
 use super::sighting::Sighting;
-use super::value_hash::hash;
+use super::streamed_calls::STREAMED_KEY;
 
 /// An earlier call with the same identifier.
 #[derive(Debug, Clone, Copy)]
@@ -48,12 +47,13 @@ impl CallRegister {
 
     fn is_repeated(&mut self, sighting: &Sighting, summary: &mut LogSummary) -> bool {
         let Some(id) = sighting.id else { return sighting.is_history && self.contents.contains(&sighting.content) };
-        let Sighting { name, content, has_arguments, .. } = *sighting;
+        let Sighting { name, content, has_arguments, is_doubtful, .. } = *sighting;
+        let is_streamed = sighting.place.as_deref().is_some_and(|place| place.starts_with(STREAMED_KEY));
         let seen = self.by_id.entry(id).or_default();
         // A record without arguments, such as the span of a tool, repeats one that has them, but not the other way round.
-        // An entry without a name says only that a call lacks its arguments.
+        // Of a stream, an entry that was not read says only that a call lacks its arguments.
         let is_incomplete = |known: &EarlierCall| {
-            !has_arguments && (known.name == name || known.has_arguments && name == hash(|state| "".hash(state)))
+            !has_arguments && (known.name == name && !is_doubtful || known.has_arguments && is_streamed)
         };
         if seen.iter().any(|known| known.content == content || is_incomplete(known)) {
             return true;

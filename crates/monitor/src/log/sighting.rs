@@ -5,6 +5,7 @@ use std::hash::Hash as _;
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 
+use super::call_forms::Certainty;
 use super::call_search::FoundCall;
 use super::simple_calls::SimpleCall;
 use super::value_hash::{ValueHash, hash};
@@ -23,6 +24,8 @@ pub(super) struct Sighting {
     pub(super) content: u64,
     pub(super) has_arguments: bool,
     pub(super) is_history: bool,
+    /// Whether it only may be a call, or may have more than was read of it.
+    pub(super) is_doubtful: bool,
     /// The JSON path of a call that was not read.
     pub(super) place: Option<String>,
 }
@@ -38,7 +41,9 @@ impl Sighting {
         let name = hash(|state| call.name.hash(state));
         let content = hash_of_content(name, call.arguments.as_ref().map(hash_of_value));
         let has_arguments = call.arguments.is_some();
-        Self { line: 0, number: None, id, name, content, has_arguments, is_history: call.is_history, place: None }
+        let is_doubtful = call.certainty == Certainty::Possible;
+        let is_history = call.is_history;
+        Self { line: 0, number: None, id, name, content, has_arguments, is_history, is_doubtful, place: None }
     }
 
     /// The sighting of a call that was read without keeping its record; it is the same as that of the call itself.
@@ -46,7 +51,8 @@ impl Sighting {
         let (name, id) = (hash(|state| call.name.hash(state)), hash(|state| call.id.hash(state)));
         let content = hash_of_content(name, Some(call.arguments));
         let (id, number) = (Some(id), Some(number));
-        Self { line: 0, number, id, name, content, has_arguments: true, is_history: false, place: None }
+        let (is_history, is_doubtful) = (false, false);
+        Self { line: 0, number, id, name, content, has_arguments: true, is_history, is_doubtful, place: None }
     }
 
     /// This sighting, of the call with this number that was read at a line.

@@ -95,6 +95,12 @@ impl States {
                 read_as[at] = Some(number);
                 if own.is_none() {
                     step.set_arguments(number, found[at].arguments.clone());
+                    // What the call does may stand under a key that is not known.
+                    let is_doubtful = found[at].arguments.is_none() && found[at].certainty == Certainty::Possible;
+                    if is_doubtful && other_calls != OtherCalls::Ignore {
+                        let sighting = Sighting::new(&found[at], record_id);
+                        self.sightings.push(sighting.unread(found[at].place.clone()));
+                    }
                 }
                 self.sightings.push(Sighting::new(&found[at], record_id).numbered(0, number));
             } else if let Some(twin) = found.iter().find(|call| call.id.is_some() && call.name == step.tools[number]) {

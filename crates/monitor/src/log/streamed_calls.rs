@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::call_arguments::worded_arguments;
 use super::call_forms::{self, Surroundings};
 use super::call_words::normal;
-use super::possible_calls::worded_arguments;
 
 /// The key under which a record gets the calls that it ends.
 pub(super) const STREAMED_KEY: &str = "tlaforge.streamed";
