@@ -77,7 +77,9 @@ impl ReadLog<'_> {
             paths.join(", "),
         );
         let failure = match self.other_calls {
-            OtherCalls::Read => self.failure(&(what + ", without the name of a tool")),
+            // What has no name cannot be read.
+            _ if !self.missed.is_named => self.failure(&(what + ", without the name of a tool")),
+            OtherCalls::Read => self.failure(&what),
             // Only its responses are states, so records of other kinds need another shape.
             _ if self.shape == Shape::Agentlog => {
                 self.failure(&what).hint("to read them as calls: --shape jsonl --other-calls read")

@@ -27,13 +27,6 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
         let failure = failure.at(Snippet::new(shown.clone(), &text, start..start));
         failure.hint("give the output of `git diff` or `diff -u`")
     })?;
-    if let Some(line) = binary_difference(&text, spec) {
-        return Err(Failure::usage(format!(
-            "{shown} has {} as a binary difference, without lines: {line}",
-            spec.display()
-        ))
-        .hint("make the diff with `git diff --text`"));
-    }
     let absolute = std::path::absolute(spec).unwrap_or_else(|_| spec.to_owned());
     let here = std::env::current_dir().unwrap_or_default();
     let root = absolute.ancestors().skip(1).find(|folder| folder.join(".git").exists()).map(Path::to_owned);
@@ -43,6 +36,10 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
         _ => one == other,
     };
     match place.find(&files, &|path| path.is_file(), &is_same) {
+        Ok(Some(file)) if file.is_binary => {
+            let why = format!("{shown} has {} as a binary difference, without lines (line {})", spec.display(), file.line);
+            Err(Failure::usage(why).hint("make the diff with `git diff --text`"))
+        }
         Ok(Some(file)) => {
             let count = read_spec(spec).map_or(usize::MAX, |text| text.lines().count());
             match file.lines.last().filter(|last| **last > count.saturating_add(1)) {
@@ -59,20 +56,6 @@ pub(super) fn lines_in_diff(diff: &Path, spec: &Path) -> Result<LinesOfDiff, Fai
             "give one diff of two versions, and run the command at the root of the repository or where the diff was made",
         )),
     }
-}
-
-/// The line of a diff that says that a file with the name of the specification differs, and not in which lines.
-fn binary_difference<'t>(diff: &'t str, spec: &Path) -> Option<&'t str> {
-    let name = spec.file_name()?.to_str()?;
-    let names =
-        |line: &str| line.split_whitespace().any(|word| word.trim_matches('"').rsplit('/').next() == Some(name));
-    let mut header = "";
-    diff.lines().find(|line| {
-        if line.starts_with("diff --git ") {
-            header = line;
-        }
-        line.starts_with("Binary files ") && names(line) || line.starts_with("GIT binary patch") && names(header)
-    })
 }
 
 /// The note on a diff that does not name the specification. It lists files of the same name, because the user may mean one.
@@ -216,6 +199,7 @@ mod tests {
                 without_prefix: path.strip_prefix("b/").map(str::to_owned),
                 line: at,
                 lines: BTreeSet::new(),
+                is_binary: false,
             })
             .collect();
         let place = Place {

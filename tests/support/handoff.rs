@@ -94,7 +94,7 @@ impl Waiting {
         std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
     }
 
-    /// Waits for its end and returns the result. A further request is a failure; without this, both would wait for ever.
+    /// Waits for its end and returns the result. If the run asks again, this fails: nobody would answer.
     pub fn end(&mut self) -> Done {
         let (pid, root, answered) = (self.pid(), self.root.clone(), self.folder.clone());
         let child = self.child.take().unwrap();
@@ -113,7 +113,7 @@ impl Waiting {
                         Some((known, since)) if known == folder => (known, since),
                         _ => (folder, Instant::now()),
                     });
-                    // Somebody else may be about to answer it.
+                    // Another thread of the test may answer it soon.
                     let is_left = open.as_ref().is_some_and(|(_, since)| since.elapsed() > Duration::from_secs(30));
                     is_left || ended.load(Ordering::Relaxed)
                 });

@@ -94,7 +94,7 @@ pub fn check_lines_from(mut input: impl BufRead, path: &Path) -> Result<(), Jour
         input.read_until(b'\n', &mut line).map_err(io)?;
         let damaged = |what: &str| JournalError::Damaged { path: path.to_owned(), line: number, what: what.to_owned() };
         // Empty lines are allowed only at the end of a journal: any line after one is an error.
-        if number > 1 && line.ends_with(b"\n") && line.trim_ascii().is_empty() {
+        if line.ends_with(b"\n") && line.trim_ascii().is_empty() {
             is_over = true;
             continue;
         }

@@ -22,6 +22,8 @@ pub struct ChangedFile {
     pub line: usize,
     /// The lines that the diff adds or changes, and the neighbours of deleted lines, in the new file.
     pub lines: BTreeSet<usize>,
+    /// Whether the diff only says that the file differs, and not in which lines.
+    pub is_binary: bool,
 }
 
 const NO_FILE: &str = "/dev/null";
@@ -41,6 +43,7 @@ pub fn parse_unified_diff(text: &str) -> Result<Vec<ChangedFile>, DiffError> {
             git.renamed_to = Some(unquoted(path));
         } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
             reader.is_diff = true;
+            reader.binary_file(&git);
         } else if line.starts_with("--- ") && reader.next_starts_with("+++ ") {
             reader.is_diff = true;
             reader.file(&git)?;
@@ -86,6 +89,22 @@ impl Reader<'_> {
         DiffError { line: self.at + 1, what: what.to_owned() }
     }
 
+    /// Reads a line such as `Binary files a/x and b/x differ`, or the first one of a binary patch, whose file the header names.
+    fn binary_file(&mut self, git: &GitHeader) {
+        let line = self.lines[self.at];
+        let pair = match line.strip_prefix("Binary files ").and_then(|rest| rest.strip_suffix(" differ")) {
+            Some(rest) => rest.rsplit_once(" and "),
+            // Both names are the same but for their prefixes.
+            None => git.names.as_deref().and_then(|names| names.split_at_checked(names.len() / 2)),
+        };
+        let Some((old, new)) = pair.map(|(old, new)| (unquoted(old.trim()), unquoted(new.trim()))) else { return };
+        if new != NO_FILE {
+            let without_prefix = without_prefix(&old, &new, git);
+            let (line, lines) = (self.at + 1, BTreeSet::new());
+            self.files.push(ChangedFile { written: new, without_prefix, line, lines, is_binary: true });
+        }
+    }
+
     /// Reads the lines `---` and `+++`, and the hunks after them.
     fn file(&mut self, git: &GitHeader) -> Result<(), DiffError> {
         let line = self.at + 2;
@@ -101,7 +120,7 @@ impl Reader<'_> {
         }
         if new != NO_FILE {
             let without_prefix = without_prefix(&old, &new, git);
-            self.files.push(ChangedFile { written: new, without_prefix, line, lines });
+            self.files.push(ChangedFile { written: new, without_prefix, line, lines, is_binary: false });
         }
         Ok(())
     }
@@ -262,6 +281,18 @@ mod tests {
     fn lines_of(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
         let files = parse_unified_diff(diff).unwrap();
         files.into_iter().find(|one| one.without_prefix.as_ref().unwrap_or(&one.written) == file).map(|one| one.lines)
+    }
+
+    #[test]
+    fn a_binary_difference_names_its_file_and_no_lines() {
+        let header = "diff --git a/s/Spec.tla b/s/Spec.tla\nindex 1..2 100644\n";
+        for rest in ["Binary files a/s/Spec.tla and b/s/Spec.tla differ\n", "GIT binary patch\nliteral 3\n"] {
+            let files = parse_unified_diff(&format!("{header}{rest}")).unwrap();
+            assert_eq!(files.len(), 1, "{rest}");
+            assert!(files[0].is_binary && files[0].lines.is_empty(), "{files:?}");
+            assert_eq!(files[0].without_prefix.as_deref(), Some("s/Spec.tla"), "{rest}");
+        }
+        assert_eq!(parse_unified_diff("Binary files a/x.png and /dev/null differ\n").unwrap(), []);
     }
 
     #[test]

@@ -158,6 +158,9 @@ fn classify(line: &OutlineLine<'_>, form: &Form, is_open: bool, item: Option<&st
     if KIND_TITLE.is_match(text) {
         return Class::Nothing;
     }
+    if NONE_WITH_REASON.is_match(text) && !has_place(text) && !form.mark.is_match(text) {
+        return Class::Prose;
+    }
     if is_reference(text) && !has_place(text) && !form.mark.is_match(text) {
         return Class::Prose;
     }
@@ -197,11 +200,14 @@ fn is_end(rest: &str) -> bool {
 }
 
 static ABOUT_ITEMS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:[ROA]\d{1,4}|requirements?|open points?|assumptions?|questions?|readings?|items?|points?|them|they|these|those|following|below|above|all of)\b|^this\s|:$")
-        .expect("a valid pattern")
+    let nouns = r"(?:requirements|open points|assumptions|questions|readings|items)";
+    Regex::new(&format!(
+        r"(?i)^(?:all|both|each|none) (?:of )?(?:them|these|those|(?:the )?{nouns})\b|^(?:all|both|each) (?:of )?[ROA]\d|:$"
+    ))
+    .expect("a valid pattern")
 });
 
-/// Whether a line has a word that refers to items, or ends with a colon. Other sentences can have these words, too.
+/// Whether a line of prose says something of all items, or introduces them. Any other sentence may be an item.
 fn is_about_items(text: &str) -> bool {
     ABOUT_ITEMS.is_match(text)
 }
@@ -211,6 +217,10 @@ fn is_nested_label(form: &Form, text: &str) -> bool {
     let label = text.trim_start_matches(['-', '*', '+', '•', ' ']);
     form.part.is_some_and(|part| part.find(label).is_some_and(|found| found.start() == 0))
 }
+
+/// "None; the documents decide everything."
+static NONE_WITH_REASON: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)^[-*+\s]*none\s*[;,:\u{2013}\u{2014}]\s").expect("a valid pattern"));
 
 /// Whether a line says that a list is empty: "none", "None identified."
 pub(super) fn is_none(text: &str) -> bool {
@@ -223,7 +233,7 @@ pub(super) fn is_none(text: &str) -> bool {
 /// Other words for an empty list. "None of the clients waits." and "No client waits." are not among them.
 static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"^(?:n/a|none\s*[;,:\u{2013}\u{2014}].*|there (?:is|are) none|nothing (?:is|remains|was left) open",
+        r"^(?:n/a|there (?:is|are) none|nothing (?:is|remains|was left) open",
         r"|(?:there (?:is|are) )?no (?:open points?|ambiguit(?:y|ies)|assumptions?|questions?|further points?)",
         r"(?: (?:was|were|is|are|remains?|found|known|left|identified|open|needed))*)$"
     ))

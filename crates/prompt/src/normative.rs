@@ -114,10 +114,10 @@ impl Demand {
 /// The sentences that share lines with one of them, directly or through others. They are in the order of their lines.
 fn block_of(at: usize, all: &[Demand]) -> &[Demand] {
     let (mut first, mut end) = (at, at + 1);
-    while first > 0 && all[..first].iter().any(|before| before.to >= all[first].from) {
+    while first > 0 && all[first - 1].to >= all[first].from {
         first -= 1;
     }
-    while end < all.len() && all[first..end].iter().any(|before| before.to >= all[end].from) {
+    while end < all.len() && all[end - 1].to >= all[end].from {
         end += 1;
     }
     &all[first..end]
@@ -143,8 +143,11 @@ impl<'a> Citing<'a> {
         let demand = &all[at];
         let ranges = || self.item.ranges.iter().filter(|range| range.document.path == document.path);
         let is_meant_whole = |range: &LineRange<'_>| {
+            if demand.from < range.from || range.to < demand.to {
+                return false;
+            }
             let block = block_of(at, all);
-            let (from, to) = (block[0].from, block.iter().map(|one| one.to).max().unwrap_or_default());
+            let (from, to) = (block[0].from, block[block.len() - 1].to);
             // A passage that is out of scope has room for what it says.
             let is_passage = self.item.kind == CitingKind::OutOfScope && {
                 let lines = document.text.lines().skip(range.from - 1).take(range.to + 1 - range.from);
@@ -203,8 +206,8 @@ pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
 }
 
 /// The text to compare: in lower case, without marks of emphasis, tags and invisible characters, with numeric entities of HTML
-/// decoded and others as a blank, and with each letter replaced by one that stands for all that look like it. Source: Unicode
-/// Technical Standard 39, section 4.
+/// decoded and others as a blank. One letter stands for all that look like it. Source: Unicode Technical Standard 39,
+/// section 4.
 fn as_seen(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -82,10 +82,17 @@ impl LineKind {
 pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
     // The mark of the open fence, and its length.
     let mut fence: Option<(char, usize)> = None;
-    let closes = |line: &str, (open, of): (char, usize)| {
-        let (mark, length) = fence_mark(line);
-        mark == open && length >= of && line.trim().len() == length
-    };
+    let closing =
+        |line: &str| Some(fence_mark(line)).filter(|(mark, length)| *mark != ' ' && line.trim().len() == *length);
+    // For each line, the length of the longest mark that can close a fence below it, by character.
+    let mut longest = vec![[0, 0]; lines.len() + 1];
+    for (number, line) in lines.iter().enumerate().rev() {
+        longest[number] = longest[number + 1];
+        if let Some((mark, length)) = closing(line) {
+            let known = &mut longest[number][usize::from(mark == '~')];
+            *known = length.max(*known);
+        }
+    }
     lines
         .iter()
         .enumerate()
@@ -95,12 +102,12 @@ pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
             let is_fence = mark != ' '
                 && length >= 3
                 && match fence {
-                    Some(open) => closes(line, open),
+                    Some((open, least)) => closing(line).is_some_and(|(mark, length)| mark == open && length >= least),
                     // Three marks around words in a line are no fence, and a fence that nothing closes would hide the rest
                     // of the document.
                     None => {
                         (mark == '~' || !line[length..].contains('`'))
-                            && lines[number + 1..].iter().any(|later| closes(later, (mark, length)))
+                            && longest[number + 1][usize::from(mark == '~')] >= length
                     }
                 };
             if is_fence {

@@ -222,7 +222,7 @@ fn workers_find_what_one_process_finds_and_the_server_never_sees_a_key() {
     let [of_first, of_second] = [first.received() - before[0], second.received() - before[1]];
     assert!(of_first > module && of_second > module, "{of_first} {of_second}");
 
-    // The verdicts are there, and only what has none is asked for.
+    // Mutants that have a verdict are not judged again.
     let again = done(fleet.mutate_with_engine("remote")).expect(0).says(&["have results already"]);
     assert_eq!(without_times(&again.stdout), without_times(&local.stdout));
     let received = first.received() + second.received() - before[0] - before[1] - of_first - of_second;

@@ -142,7 +142,7 @@ fn a_requirement_in_any_other_form_goes_back_to_its_author() {
 /// The line exists and says something else. The author is asked once, and the reviewer sees what stays.
 #[test]
 fn a_citation_of_an_unrelated_line_is_asked_about_once() {
-    let informal = INFORMAL.replace("counter.md:4", "counter.md:2") + "\nAll of it holds in every state.\n";
+    let informal = INFORMAL.replace("counter.md:4", "counter.md:2") + "\nAll of them hold in every state.\n";
     let script = good()
         .answer("informal_spec", 0, 1, "draft", &informal)
         .answer("informal_spec", 0, 2, "repair", &informal)
@@ -154,7 +154,7 @@ fn a_citation_of_an_unrelated_line_is_asked_about_once() {
     assert_eq!(asked, 1, "{told:#?}");
     let facts = bench.read("specs/workspace/facts.md");
     assert!(facts.contains("- R1 cites [docs/counter.md:2], which says \"It starts at zero.\""), "{facts}");
-    assert!(facts.contains("count for nothing (does one demand something?)\n\n- All of it holds"), "{facts}");
+    assert!(facts.contains("count for nothing (does one demand something?)\n\n- All of them hold"), "{facts}");
 }
 
 #[test]

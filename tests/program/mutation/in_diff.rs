@@ -100,3 +100,19 @@ fn a_path_that_two_files_have_is_named_with_both() {
     // From the root, it is the file of the root.
     assert_eq!(listed(&bench, "a/Spec.tla", &diff("a/Spec.tla", "b/Spec.tla")), 0);
 }
+
+#[test]
+fn a_diff_without_lines_or_of_another_version_is_an_error_for_its_own_file_only() {
+    let bench = two_folders();
+    let binary =
+        "diff --git a/b/Spec.tla b/b/Spec.tla\nindex 1..2 100644\nBinary files a/b/Spec.tla and b/b/Spec.tla differ\n";
+    let stale = diff("a/b/Spec.tla", "b/b/Spec.tla").replace("@@ -5 +5 @@", "@@ -500 +500 @@");
+    for (text, says) in [(binary, "as a binary difference"), (stale.as_str(), "the file has only")] {
+        assert_eq!(listed(&bench, "a/Spec.tla", text), 0, "{text}");
+        bench.write("some.diff", text);
+        bench
+            .run(&["mutate", "b/Spec.tla", "--in-diff", "some.diff", "--list"])
+            .expect(2)
+            .says(&[says, "hint: make the diff"]);
+    }
+}

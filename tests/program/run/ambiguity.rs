@@ -151,7 +151,7 @@ fn reworded(next: &str, review: &str) -> Script {
     assert!(informal.contains(question));
     then_not(overshooting(&claim(Some("O1")), &opinion(&json!("O1"))), review)
         .answer("informal_spec", 1, 1, "repair", &informal.replace(question, next))
-        // Whether the question has something to do with its lines is asked once.
+        // If the question has no word in common with its lines, the run asks once.
         .answer("informal_spec", 1, 2, "repair", &informal.replace(question, next))
 }
 

@@ -34,7 +34,7 @@ fn in_line() -> String {
 
 /// A run whose models write hostile texts wherever they can: two revisions, the first sent back by the review.
 fn hostile_script() -> Script {
-    // An answer with a control character is asked for again.
+    // The run refuses an answer with a control character.
     let is_refused = |c: char| c.is_ascii_control() && !matches!(c, '\n' | '\r' | '\t');
     let line = &in_line().replace(is_refused, "");
     let hostile = &HOSTILE.replace(is_refused, "");

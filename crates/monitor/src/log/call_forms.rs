@@ -91,7 +91,7 @@ fn is_definition_key(word: &str) -> bool {
     )
 }
 
-/// Keys of what a person or a program tells a model, or of a summary.
+/// Whether a key holds a prompt or a summary, which only speaks of calls.
 fn is_prompt_key(word: &str) -> bool {
     matches!(
         word,

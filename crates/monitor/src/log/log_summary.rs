@@ -71,12 +71,15 @@ pub struct MissedCalls {
     /// The line or message of the first such record.
     pub first: Option<u64>,
     last: Option<u64>,
+    /// Whether one of them has the name of a tool.
+    pub is_named: bool,
     /// JSON paths of such calls, at most three.
     pub paths: BTreeSet<String>,
 }
 
 impl MissedCalls {
-    pub(super) fn add(&mut self, record: u64, path: &str) {
+    pub(super) fn add(&mut self, record: u64, path: &str, is_named: bool) {
+        self.is_named |= is_named;
         self.records += u64::from(self.last != Some(record));
         self.last = Some(record);
         self.first = self.first.or(Some(record));

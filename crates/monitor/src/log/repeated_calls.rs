@@ -38,7 +38,7 @@ impl CallRegister {
                     summary.repeated_calls += 1;
                     repeated.push((sighting.line, number));
                 }
-                (false, None, Some(place)) => summary.missed_calls.add(sighting.line, place),
+                (false, None, Some(place)) => summary.missed_calls.add(sighting.line, place, sighting.is_named),
                 _ => {}
             }
         }

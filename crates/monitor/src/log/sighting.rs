@@ -26,6 +26,7 @@ pub(super) struct Sighting {
     pub(super) is_history: bool,
     /// Whether it only may be a call, or may have more than was read of it.
     pub(super) is_doubtful: bool,
+    pub(super) is_named: bool,
     /// The JSON path of a call that was not read.
     pub(super) place: Option<String>,
 }
@@ -43,7 +44,18 @@ impl Sighting {
         let has_arguments = call.arguments.is_some();
         let is_doubtful = call.certainty == Certainty::Possible;
         let is_history = call.is_history;
-        Self { line: 0, number: None, id, name, content, has_arguments, is_history, is_doubtful, place: None }
+        Self {
+            line: 0,
+            number: None,
+            id,
+            name,
+            content,
+            has_arguments,
+            is_history,
+            is_doubtful,
+            is_named: !call.name.is_empty(),
+            place: None,
+        }
     }
 
     /// The sighting of a call that was read without keeping its record; it is the same as that of the call itself.
@@ -51,8 +63,8 @@ impl Sighting {
         let (name, id) = (hash(|state| call.name.hash(state)), hash(|state| call.id.hash(state)));
         let content = hash_of_content(name, Some(call.arguments));
         let (id, number) = (Some(id), Some(number));
-        let (is_history, is_doubtful) = (false, false);
-        Self { line: 0, number, id, name, content, has_arguments: true, is_history, is_doubtful, place: None }
+        let (is_history, is_doubtful, is_named) = (false, false, true);
+        Self { line: 0, number, id, name, content, has_arguments: true, is_history, is_doubtful, is_named, place: None }
     }
 
     /// This sighting, of the call with this number that was read at a line.

@@ -97,7 +97,7 @@ impl States {
                     step.set_arguments(number, found[at].arguments.clone());
                     // What the call does may stand under a key that is not known.
                     let is_doubtful = found[at].arguments.is_none() && found[at].certainty == Certainty::Possible;
-                    if is_doubtful && other_calls != OtherCalls::Ignore {
+                    if is_doubtful && !matches!(other_calls, OtherCalls::Ignore | OtherCalls::Read) {
                         let sighting = Sighting::new(&found[at], record_id);
                         self.sightings.push(sighting.unread(found[at].place.clone()));
                     }

@@ -90,6 +90,12 @@ fn call(rng: &mut Rng) -> Value {
         json!({"log": json!({"tool_calls": [{"name": "Bash", "args": input}]}).to_string().trim_end_matches(['}', ']'])}),
         json!({"role": "assistant", "content": format!("<tool_call>\n{}\n</tool_call>", json!({"name": "Bash", "arguments": input}))}),
         json!({"role": "assistant", "content": "<function_calls><invoke name=\"Bash\"><parameter name=\"command\">rm -rf /hidden</parameter>"}),
+        json!({"type": "tool_use", "id": id, "name": "Bash", "rawInput": input}),
+        // The identifier of an honest call of the log.
+        json!({"type": "tool_use", "id": "t1", "name": "Read", "spec": {"command": "rm -rf /hidden", "tool": "Bash"}}),
+        json!({"callId": "c1", "input": input}),
+        json!({"tool_calls": [{"id": id, "name": "Bash", "details": input}]}),
+        json!({"tool_calls": [{"id": "c1", "function": {"name": "Bash", "body": input}}]}),
         json!({"toolname": "Bash", "toolargs": input}),
         json!({"Func": "Bash", "Args": "rm -rf /hidden"}),
         json!({"tool": "Bash", "command": "rm -rf /hidden"}),
@@ -125,6 +131,8 @@ fn decoy(rng: &mut Rng) -> Value {
         json!({"level": "INFO", "func": "main", "args": [], "msg": "start"}),
         json!({"type": "event_msg", "payload": {"type": "user_message", "message": "explain <tool_call> please"}}),
         json!({"system": "Use <function_calls> for tools.", "note": "`<tool_call>` is markup"}),
+        json!({"type": "event_msg", "payload": {"type": "exec_command_end", "call_id": "c",
+            "aggregated_output": "{\"name\": \"x\", \"args\": [1]} and more", "formatted_output": "<tool_call>"}}),
         json!({"stats": {"kind": "tool_call", "count": 12}, "finish": "tool_calls"}),
         json!(["Bash", 1, null]),
     ];
