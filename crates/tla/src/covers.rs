@@ -2,12 +2,13 @@
 //! them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::cfg::Cfg;
 use super::definition::Definition;
 use super::lexer::Token;
 use super::module::Module;
-use super::requirement_comment::{CoverLine, add_new, read_cover_line};
+use super::requirement_comment::{CoverLine, add_new, read_cover_lines};
 
 /// The requirements that each definition covers, in the order written, each once. Definitions that cover nothing are
 /// left out. A text without a module header is read as a list of definitions.
@@ -38,8 +39,9 @@ impl Definition {
     /// The requirements that the comment above this definition names.
     pub fn covers(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
-        for line in self.comment.lines() {
-            if let CoverLine::Covers(ids) = read_cover_line(without_marks(line)) {
+        let lines: Vec<&str> = self.comment.lines().map(without_marks).collect();
+        for line in read_cover_lines(&lines) {
+            if let CoverLine::Covers(ids) = line {
                 add_new(&mut found, ids);
             }
         }
@@ -57,11 +59,13 @@ fn without_marks(line: &str) -> &str {
 /// of each line.
 pub(super) fn comments_without_effect(module: &Module, tokens: &[Token], cfg: &Cfg) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for token in tokens.iter().filter(|token| token.is_comment()) {
-        let comment = token.text(&module.source);
-        let mut offset = token.start;
-        for line in comment.split_inclusive('\n') {
-            let why = match read_cover_line(without_marks(line)) {
+    let source = &module.source;
+    for range in comment_blocks(source, tokens) {
+        let mut offset = range.start;
+        let comment = &source[range];
+        let lines: Vec<&str> = comment.lines().map(without_marks).collect();
+        for (line, read) in comment.split_inclusive('\n').zip(read_cover_lines(&lines)) {
+            let why = match read {
                 CoverLine::Nothing => None,
                 CoverLine::Unclear => Some(
                     "it is not certain what this comment covers: write `\\* covers R1, R3` and nothing else, directly above \
@@ -75,6 +79,24 @@ pub(super) fn comments_without_effect(module: &Module, tokens: &[Token], cfg: &C
         }
     }
     found
+}
+
+/// The ranges of the comments. Comments that begin lines one below the other are one range.
+fn comment_blocks(source: &str, tokens: &[Token]) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut is_open = false;
+    for token in tokens.iter().filter(|token| token.is_comment()) {
+        match blocks.last_mut() {
+            Some(last) if is_open && is_line_break(&source[last.end..token.start]) => last.end = token.end,
+            _ => blocks.push(token.start..token.end),
+        }
+        is_open = token.first;
+    }
+    blocks
+}
+
+fn is_line_break(between: &str) -> bool {
+    between.trim().is_empty() && between.matches('\n').count() <= 1
 }
 
 /// Why a comment that names requirements covers none of them.

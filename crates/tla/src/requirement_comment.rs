@@ -17,7 +17,6 @@ pub(super) enum CoverLine {
 /// Reads a line without the marks of its comment.
 pub(super) fn read_cover_line(line: &str) -> CoverLine {
     let line = line.trim();
-    let words = |c: char| !c.is_alphanumeric();
     let begins = |word: &str, with: &str| word.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
     if let Some(list) = after_covers(line) {
         if let Some(ids) = read_list(list) {
@@ -31,15 +30,62 @@ pub(super) fn read_cover_line(line: &str) -> CoverLine {
     }
     let names_requirement = || {
         let is_id = |word: &str| requirement_id(&word.to_uppercase()).is_some();
-        line.split(words).any(is_id)
+        line.split(is_mark).any(is_id)
     };
-    let speaks_of_covering = line.split(words).any(|word| begins(word, "cover"));
-    let first = line.split(words).next().unwrap_or_default().to_ascii_lowercase();
+    let speaks_of_covering = line.split(is_mark).any(|word| begins(word, "cover"));
+    let first = line.split(is_mark).next().unwrap_or_default().to_ascii_lowercase();
     let begins_a_claim = ["cover", "covers", "covering"].contains(&first.as_str());
     if begins_a_claim || (speaks_of_covering && names_requirement()) {
         return CoverLine::Unclear;
     }
     CoverLine::Nothing
+}
+
+/// Reads the lines of one comment, without its marks. A list of requirements that the line before or after it restricts
+/// (`covers R1` above `no longer`) is not certain.
+pub(super) fn read_cover_lines(lines: &[&str]) -> Vec<CoverLine> {
+    let read = |at: usize| match read_cover_line(lines[at]) {
+        CoverLine::Covers(_)
+            if lines.get(at + 1).is_some_and(|next| begins_with_restriction(next))
+                || at.checked_sub(1).is_some_and(|before| ends_with_negation(lines[before])) =>
+        {
+            CoverLine::Unclear
+        }
+        other => other,
+    };
+    (0..lines.len()).map(read).collect()
+}
+
+/// Whether a line restricts the list above it. `no two clients hold the lock` describes the property.
+fn begins_with_restriction(line: &str) -> bool {
+    const PHRASES: [&str; 12] = [
+        "no longer",
+        "not",
+        "but",
+        "except",
+        "excluding",
+        "unless",
+        "until",
+        "partly",
+        "partially",
+        "in part",
+        "only in part",
+        "only partly",
+    ];
+    let line = line.trim_start_matches(is_mark).to_lowercase();
+    let is_whole = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    PHRASES.iter().any(|phrase| line.strip_prefix(phrase).is_some_and(is_whole))
+}
+
+/// Whether a line denies the list below it. A mark after the last word ends the sentence.
+fn ends_with_negation(line: &str) -> bool {
+    const WORDS: [&str; 7] = ["not", "never", "longer", "cannot", "neither", "nor", "hardly"];
+    let word = line.split_whitespace().last().unwrap_or_default();
+    WORDS.contains(&word) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
+}
+
+fn is_mark(c: char) -> bool {
+    !c.is_alphanumeric()
 }
 
 /// What follows `covers` or `Covers:` at the start of a line.
@@ -166,6 +212,27 @@ mod tests {
             "TODO covers R1",
         ] {
             assert_eq!(read_cover_line(line), CoverLine::Unclear, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_the_line_before_or_after_it_restricts_covers_nothing() {
+        for lines in [
+            ["covers R1", "no longer"],
+            ["covers R1", "But not when the lease ends."],
+            ["covers R1", "(only in part)"],
+            ["This does not", "covers R1"],
+            ["It doesn't", "covers R1"],
+            ["covers R1", "- until the lease ends"],
+        ] {
+            let read = read_cover_lines(&lines);
+            assert!(read.contains(&CoverLine::Unclear), "{lines:?}");
+            assert!(!read.iter().any(|line| matches!(line, CoverLine::Covers(_))), "{lines:?}");
+        }
+        for lines in
+            [["covers R1", "No two clients hold the lock."], ["What must never be:", "covers R1"], ["covers R1", ""]]
+        {
+            assert!(read_cover_lines(&lines).contains(&CoverLine::Covers(vec!["R1".to_owned()])), "{lines:?}");
         }
     }
 
