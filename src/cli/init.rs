@@ -145,6 +145,8 @@ fn ignore_outputs(path: &Path, before: &str) -> std::io::Result<usize> {
     let missing: Vec<&str> = IGNORED.into_iter().filter(|line| !before.lines().any(|l| l.trim() == *line)).collect();
     if !missing.is_empty() {
         let separator = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+        // The project may have come from elsewhere, and the target of a link may be a file of the user.
+        files::check_below(path.parent().unwrap_or(Path::new("")), path)?;
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path)?;
         write!(file, "{separator}# Outputs of tlaforge\n{}\n", missing.join("\n"))?;
     }

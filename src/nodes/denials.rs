@@ -132,7 +132,35 @@ pub(super) fn denies_acceptance(reason: &str) -> bool {
             .strip_prefix(word)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric()))
     });
+    let starts_with_no = [
+        "no:",
+        "no,",
+        "no.",
+        "no;",
+        "no \u{2013}",
+        "no \u{2014}",
+        "no -",
+        "not accepted",
+        "not granted",
+        "not approved",
+    ]
+    .iter()
+    .any(|start| plain.starts_with(start));
+    // "The documents do not grant it", but not "they do not grant a second lease".
+    let is_not_granted = words.iter().enumerate().any(|(at, word)| {
+        let grants = ["grant", "support", "allow", "permit", "justify", "back"];
+        is_one_of(word, &grants)
+            && words[..at].last().is_some_and(|before| is_negation(before))
+            && words.get(at + 1).is_none_or(|next| is_one_of(next, &["it", "this", "that", "them"]))
+    });
+    let sends_back = words.windows(2).any(|two| is_one_of(&two[0], &["send", "sent", "sending"]) && two[1] == "back")
+        || words
+            .windows(3)
+            .any(|three| three[0] == "send" && is_one_of(&three[1], &["it", "this"]) && three[2] == "back");
     is_verdict
+        || starts_with_no
+        || is_not_granted
+        || sends_back && words.len() <= 8
         || is_short && !is_double
         || demands_change
         || is_negated(&words)
@@ -199,6 +227,10 @@ mod tests {
             "it has to be removed first",
             "unjustified weakening",
             "I don't agree with it",
+            "not accepted: the documents do not grant it",
+            "the documents do not grant it",
+            "no: send it back",
+            "the documents don't support this, so it weakens R1",
         ] {
             assert!(denies_acceptance(reason), "{reason}");
         }
@@ -216,6 +248,9 @@ mod tests {
             "drops invalid messages only",
             "without agreement no leader acts",
             "a node that has not accepted the lease waits",
+            "the documents do not grant a second lease",
+            "a refused request is sent back to its client, which waits for the next term and its leader",
+            "No client needs it",
         ] {
             assert!(!denies_acceptance(reason), "{reason}");
         }

@@ -44,8 +44,19 @@ impl Results {
             let path = path.to_owned();
             move |source| ResultsError { path, source }
         };
-        std::fs::create_dir_all(dir).map_err(at(dir))?;
-        let text = match files::read(&path, files::LOG) {
+        if let Err(source) = std::fs::create_dir_all(dir) {
+            let source = match source.kind() {
+                io::ErrorKind::AlreadyExists => io::Error::new(
+                    source.kind(),
+                    "it is a file, and the results need a folder; choose another one: --out DIR",
+                ),
+                _ => source,
+            };
+            return Err(at(dir)(source));
+        }
+        // The folder may have come from elsewhere, and the target of a link may be a file of the user.
+        files::check_below(dir, &path).map_err(at(&path))?;
+        let text = match files::read_below(dir, &path, files::LOG) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 refuse_foreign_files(dir)?;
@@ -138,6 +149,22 @@ pub fn mutant_json(mutant: &Mutant, file: &str, source: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_link_in_the_folder_is_not_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let (results, other) = (dir.path().join("mutants.out"), dir.path().join("other"));
+        std::fs::create_dir(&results).unwrap();
+        for text in [None, Some("text")] {
+            text.inspect(|text| std::fs::write(&other, text).unwrap());
+            let _ = std::fs::remove_file(results.join("outcomes.jsonl"));
+            std::os::unix::fs::symlink(&other, results.join("outcomes.jsonl")).unwrap();
+            assert!(Results::open(&results).unwrap_err().to_string().contains("is a link"));
+            assert_eq!(std::fs::read_to_string(&other).ok().as_deref(), text);
+        }
+        std::fs::write(&other, "text").unwrap();
+        assert!(Results::open(&other).unwrap_err().to_string().contains("choose another one: --out DIR"));
+    }
+
     use super::*;
 
     #[test]

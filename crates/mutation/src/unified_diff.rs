@@ -131,7 +131,8 @@ impl Reader<'_> {
             parse_hunk_header(header).ok_or_else(|| self.error("the line numbers of this hunk cannot be read"))?;
         let Ranges { old: (_, mut old_left), new: (start, mut new_left) } = ranges;
         // `+9,0` means after line 9.
-        let mut line = start + usize::from(new_left == 0);
+        let too_large = || self.error("this line number is too large");
+        let mut line = start.checked_add(usize::from(new_left == 0)).ok_or_else(too_large)?;
         self.at += 1;
         // Lines were deleted, and so far no line replaces them.
         let mut is_deleted = false;
@@ -162,7 +163,7 @@ impl Reader<'_> {
             let too_long = || self.error("this hunk is longer than its first line says");
             old_left = old_left.checked_sub(takes_old).ok_or_else(too_long)?;
             new_left = new_left.checked_sub(takes_new).ok_or_else(too_long)?;
-            line += takes_new;
+            line = line.checked_add(takes_new).ok_or_else(|| self.error("this line number is too large"))?;
             self.at += 1;
         }
         if is_deleted {
@@ -281,6 +282,21 @@ mod tests {
     fn lines_of(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
         let files = parse_unified_diff(diff).unwrap();
         files.into_iter().find(|one| one.without_prefix.as_ref().unwrap_or(&one.written) == file).map(|one| one.lines)
+    }
+
+    #[test]
+    fn a_line_number_that_is_too_large_is_an_error() {
+        for range in ["18446744073709551615", "18446744073709551614,3", "18446744073709551615,0"] {
+            let lines = if range.ends_with(",3") {
+                "+x\n+x\n+x\n"
+            } else if range.ends_with(",0") {
+                ""
+            } else {
+                "+x\n"
+            };
+            let diff = format!("--- a/S.tla\n+++ b/S.tla\n@@ -40 +{range} @@\n-x\n{lines}");
+            assert!(parse_unified_diff(&diff).is_err(), "{range}");
+        }
     }
 
     #[test]

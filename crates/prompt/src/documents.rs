@@ -187,7 +187,7 @@ fn add_document(
     match String::from_utf8(content) {
         Ok(text) if text.trim().is_empty() => skip("empty".into()),
         Ok(text) => {
-            let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
             into.files.push(Document { path: name, text });
         }
         Err(e) => skip(format!("not UTF-8 from byte {}", e.utf8_error().valid_up_to())),

@@ -1,7 +1,7 @@
 //! Compares the documents that a specification was made from with newer ones: which sentences that it cites have changed,
 //! and what is new. Text that moved, also to another document, or is wrapped otherwise has not changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -119,10 +119,17 @@ impl<'a> Comparison<'a> {
         let gaps = gaps(&old, &new, &pairing);
         let candidates = NewPassages::new(&new, &pairing);
         let in_order = replaced_in_order(&pairing, &gaps);
+        // Equal texts in one gap have the same nearest passage.
+        let mut nearest: HashMap<(&str, Option<Gap>), Option<usize>> = HashMap::new();
         let image: Vec<Option<usize>> = old
             .iter()
             .enumerate()
-            .map(|(at, passage)| pairing.new_of[at].or(in_order[at]).or_else(|| candidates.nearest(passage, gaps[at])))
+            .map(|(at, passage)| {
+                pairing.new_of[at].or(in_order[at]).or_else(|| {
+                    let known = nearest.entry((passage.text.as_str(), gaps[at]));
+                    *known.or_insert_with(|| candidates.nearest(passage, gaps[at]))
+                })
+            })
             .collect();
         let mut sources = vec![Vec::new(); new.len()];
         for (at, image) in image.iter().enumerate() {

@@ -11,7 +11,7 @@ const LEAST_IN_PLACE: f64 = 0.3;
 const LEAST_ELSEWHERE: f64 = 0.6;
 
 /// The part of a new document between two passages that have stayed in place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Gap {
     /// The first passage in it, and the first after it.
     pub from: usize,

@@ -12,7 +12,7 @@ use super::cited_places::{LineRange, has_quote};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::content_words::content_words;
 use super::documents::Document;
-use super::sentences::sentences;
+use super::sentences::{lines_of_items, sentences};
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
 pub const DEFAULT_NORMATIVE_WORDS: [&str; 6] = ["must", "shall", "never", "always", "at no time", "only if"];
@@ -60,7 +60,8 @@ impl NormativeSentence {
 /// lines.
 ///
 /// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
-/// sentences that contain them. If not, it accounts for each sentence with which it shares half of the sentence's content
+/// sentence that contains them, if they are not only common words and no other sentence there contains them, or if they have half
+/// of its content words. If not, it accounts for each sentence with which it shares half of the sentence's content
 /// words, and for the sentence with which it shares most: at least two words, or one if it shares none with the others.
 pub fn account_for(
     informal: &str,
@@ -72,8 +73,7 @@ pub fn account_for(
     let mut found = Vec::new();
     let mut number = 0;
     for document in documents {
-        let mut normative = sentences(&document.text);
-        normative.retain(|(_, _, text)| is_normative(text, words));
+        let normative = normative_sentences(&document.text, words);
         let first = number + 1;
         number += normative.len();
         if !is_read(&document.path) {
@@ -91,6 +91,25 @@ pub fn account_for(
                 text: text.clone(),
                 account: account_of(&citing.collect::<Vec<_>>()),
             });
+        }
+    }
+    found
+}
+
+/// The normative sentences of a document: those with one of the words, and the items of a list that such a sentence introduces
+/// ("The following must hold:").
+fn normative_sentences(document: &str, words: &[String]) -> Vec<(usize, usize, String)> {
+    let items = lines_of_items(document);
+    let mut found = Vec::new();
+    let mut is_demanded = false;
+    for (from, to, text) in sentences(document) {
+        let is_own = is_normative(&text, words);
+        let is_item = items.contains(&from);
+        if is_own || is_item && is_demanded {
+            found.push((from, to, text.clone()));
+        }
+        if !is_item {
+            is_demanded = is_own && text.trim_end().trim_end_matches(['*', '_']).ends_with(':');
         }
     }
     found
@@ -178,13 +197,26 @@ impl<'a> Citing<'a> {
     /// Whether it says this sentence and not only one of the others on the same lines.
     fn says<'d>(&self, demand: &Demand, mut others: impl Iterator<Item = &'d Demand>) -> bool {
         if !self.item.quotes.is_empty() {
-            return self.item.quotes.iter().any(|quote| has_quote(&demand.text, quote));
+            let others: Vec<&Demand> = others.collect();
+            return self.item.quotes.iter().any(|quote| is_quoted(quote, demand, &others));
         }
         let shared = |demand: &Demand| demand.words.intersection(&self.words).count();
         let own = shared(demand);
         let is_half = own > 0 && 2 * own >= demand.words.len();
         is_half || others.all(|other| if own >= 2 { shared(other) <= own } else { own > 0 && shared(other) == 0 })
     }
+}
+
+/// Whether a quotation is from this sentence, and tells it from the others on the same lines or has half of its content words.
+fn is_quoted(quote: &str, demand: &Demand, others: &[&Demand]) -> bool {
+    let words = content_words(quote);
+    let own = words.intersection(&demand.words).count();
+    // In a text without blanks, a part of a sentence has other words than the whole.
+    let is_told = own > 0 || !words.is_empty() && !quote.is_ascii();
+    let is_from = |demand: &Demand| has_quote(&demand.text, quote);
+    is_told
+        && is_from(demand)
+        && (own >= 2 && 2 * own >= demand.words.len() || !others.iter().any(|other| is_from(other)))
 }
 
 /// The sentences without an account, as a list for a model.
@@ -213,9 +245,8 @@ fn as_seen(text: &str) -> String {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let tag = rest.strip_prefix('<').filter(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'));
-        let entity =
-            rest.strip_prefix('&').and_then(|entity| entity.split_once(';')).filter(|(name, _)| name.len() < 20);
-        if let Some((_, after)) = tag.and_then(|tag| tag.split_once('>')) {
+        let entity = rest.strip_prefix('&').and_then(|entity| split_within(entity, b';', 20));
+        if let Some((_, after)) = tag.and_then(|tag| split_within(tag, b'>', MAX_TAG_BYTES)) {
             rest = after;
             continue;
         }
@@ -229,6 +260,15 @@ fn as_seen(text: &str) -> String {
     }
     let is_seen = |c: &char| !(matches!(c, '*' | '_' | '`' | '~') || is_default_ignorable(*c));
     skeleton(&plain.chars().filter(is_seen).collect::<String>().to_lowercase()).collect()
+}
+
+/// The longest tag that is left out of a text. Without a limit, a text of many `<` would be searched to its end from each.
+const MAX_TAG_BYTES: usize = 4_096;
+
+/// Splits a text at the first of these ASCII marks within a number of bytes.
+fn split_within(text: &str, mark: u8, limit: usize) -> Option<(&str, &str)> {
+    let at = text.bytes().take(limit).position(|byte| byte == mark)?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// Decodes a numeric entity of HTML, or a named one of an invisible character, as U+00AD.
@@ -320,6 +360,49 @@ mod tests {
             assert_eq!(account_for("", &german, |_| true, &[word.to_owned()]).len(), 1, "{word}");
         }
         assert!(account_for("", &german, |_| true, &["arte".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn a_quotation_decides_only_if_it_tells_a_sentence_from_the_others() {
+        let line =
+            "It is never above the limit. It must stop at the limit. A second worker must never add while it waits.\n";
+        let documents = [Document { path: "a.md".into(), text: line.into() }];
+        let accounted = |quote: &str| {
+            let informal = format!("## Requirements\n\nR1 [docs/a.md:1 \"{quote}\"] It holds. (safety)\n");
+            let found = account_for(&informal, &documents, |_| true, &words());
+            found.iter().filter(|sentence| sentence.account.is_some()).count()
+        };
+        for (quote, count) in [
+            ("the", 0),
+            ("t", 0),
+            ("must", 0),
+            ("limit", 0),
+            ("above the limit", 1),
+            ("second worker", 1),
+            ("stop at", 1),
+        ] {
+            assert_eq!(accounted(quote), count, "{quote}");
+        }
+    }
+
+    #[test]
+    fn what_a_normative_sentence_introduces_is_normative() {
+        let text = "#A second worker must never add.\n\n####### It shall stop.\n\nThe following must hold:\n\n- One lock.\n- It ends.\n  \
+                    Then it waits.\n\nIt grows.\n\nThese exist:\n\n- Two.\n";
+        let documents = [Document { path: "a.md".into(), text: text.into() }];
+        let found = account_for("", &documents, |_| true, &words());
+        let found: Vec<&str> = found.iter().map(|sentence| sentence.text.as_str()).collect();
+        assert_eq!(
+            found,
+            [
+                "#A second worker must never add.",
+                "####### It shall stop.",
+                "The following must hold:",
+                "- One lock.",
+                "- It ends.",
+                "Then it waits."
+            ]
+        );
     }
 
     #[test]

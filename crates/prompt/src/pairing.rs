@@ -42,10 +42,10 @@ struct Side<'t> {
     paragraphs: Vec<usize>,
 }
 
-fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<&'t str>, usize>) -> Vec<usize> {
+fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<Text<'t>>, usize>) -> Vec<usize> {
     let mut found = Vec::with_capacity(all.len());
     for paragraph in all.chunk_by(|a, b| a.paragraph == b.paragraph) {
-        let texts = paragraph.iter().map(|passage| passage.text.as_str()).collect();
+        let texts = paragraph.iter().map(text_of).collect();
         let next = numbers.len();
         let number = *numbers.entry(texts).or_insert(next);
         found.extend(paragraph.iter().map(|_| number));
@@ -53,16 +53,23 @@ fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<&'t s
     found
 }
 
+/// What a passage says, and whether it says it as code, which is an example and no promise.
+type Text<'t> = (&'t str, bool);
+
+fn text_of<'t>(passage: &'t Passage<'_>) -> Text<'t> {
+    (&passage.text, passage.is_code)
+}
+
 impl<'t> Side<'t> {
     fn path(&self, at: usize) -> &'t str {
         &self.all[at].document.path
     }
 
-    fn text(&self, at: usize) -> &'t str {
-        &self.all[at].text
+    fn text(&self, at: usize) -> Text<'t> {
+        text_of(&self.all[at])
     }
 
-    fn heading(&self, at: usize) -> Option<&'t str> {
+    fn heading(&self, at: usize) -> Option<Text<'t>> {
         self.all[at].heading.map(|heading| self.text(heading))
     }
 
@@ -72,11 +79,11 @@ impl<'t> Side<'t> {
     }
 
     /// The passage before it in its paragraph.
-    fn before(&self, at: usize) -> Option<&'t str> {
+    fn before(&self, at: usize) -> Option<Text<'t>> {
         (at > self.all[at].paragraph.start).then(|| self.text(at - 1))
     }
 
-    fn after(&self, at: usize) -> Option<&'t str> {
+    fn after(&self, at: usize) -> Option<Text<'t>> {
         (at + 1 < self.all[at].paragraph.end).then(|| self.text(at + 1))
     }
 }
@@ -159,6 +166,10 @@ mod tests {
             new_lines("# A\nNone.\n# B\nNone.\n", "# A\nSome.\n# B\nNone.\n"),
             [Some(1), None, Some(3), Some(4)]
         );
+        // Code is an example, and no promise.
+        assert_eq!(new_lines("One lock.\n", "```\nOne lock.\n```\n"), [None]);
+        assert_eq!(new_lines("One lock.\n", "Ab.\n\n    One lock.\n"), [None]);
+        assert_eq!(new_lines("- Ab.\n\n  One lock.\n", "- Ab.\n\n    One lock.\n"), [Some(1), Some(3)]);
         // Which one is missing cannot be known.
         assert_eq!(new_lines("None.\n\nNone.\n", "None.\n"), [None, None]);
         assert_eq!(new_lines("None.\n", "None.\n\nNone.\n"), [Some(1)]);

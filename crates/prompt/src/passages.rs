@@ -63,7 +63,7 @@ static HEADING_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 static HEADING_MARKUP: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"<[^>]*>|\{#[^}]*\}|[*_`#=~]+").expect("a valid pattern"));
+    LazyLock::new(|| Regex::new(r"<[^>]*>|\{#[^}]*\}|[*_`#=]+").expect("a valid pattern"));
 
 /// What a heading says: without its number, its marks and its case.
 fn heading_words(text: &str) -> String {
@@ -105,6 +105,8 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     let levels: HashMap<usize, usize> =
         headings(&document.text).into_iter().map(|(line, level, _)| (line, level)).collect();
     let mut heading = None;
+    let mut is_in_list = false;
+    let is_markdown = [".md", ".mdx"].iter().any(|ending| document.path.to_lowercase().ends_with(ending));
     // The open headings with their levels, the outermost first.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let comment = |(from, to, text): (usize, usize, String), at: usize, heading| Passage {
@@ -118,7 +120,9 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         is_code: false,
         is_comment: true,
     };
-    for block in blocks(&lines, &kinds) {
+    let blocks = blocks(&lines, &kinds);
+    for (number, block) in blocks.iter().enumerate() {
+        let block = block.clone();
         while let Some(before) = comments.next_if(|(from, ..)| *from < numbers[block.start]) {
             all.push(comment(before, all.len(), heading));
         }
@@ -145,13 +149,30 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         };
         let paragraph = start..start + found.len();
         let is_plain = level.is_none() && kinds[block.start] == LineKind::Text;
-        if is_plain && indent(&text[block.start].1) == 0 {
+        let margin = indent(&text[block.start].1);
+        if is_plain && margin == 0 {
             // What a sentence introduces ends with the next paragraph at the margin.
             open.retain(|(_, above)| *above < LEAD_IN_LEVEL);
             heading = open.last().map(|(at, _)| *at);
+            is_in_list = false;
         }
-        let is_lead_in = is_plain && found.last().is_some_and(|(_, _, text)| text.trim_end().ends_with(':'));
-        let level = level.or(is_lead_in.then_some(LEAD_IN_LEVEL));
+        let is_item = level.is_none() && kinds[block.start] == LineKind::Item;
+        let is_indented_code = is_markdown && is_plain && margin >= 4 && !is_in_list;
+        is_in_list |= is_item;
+        if is_item {
+            open.retain(|(_, above)| *above <= LEAD_IN_LEVEL + margin);
+            heading = open.last().map(|(at, _)| *at);
+        }
+        let last_text = found.last().map_or("", |(_, _, text)| text.trim_end());
+        let is_lead_in = is_plain && last_text.ends_with(':');
+        // An item that is no sentence says what those below it are about.
+        let has_items_below = || {
+            let next = blocks.get(number + 1).filter(|next| kinds[next.start] == LineKind::Item);
+            next.is_some_and(|next| indent(&text[next.start].1) > margin)
+        };
+        let is_group = is_item && !last_text.ends_with(['.', '!', '?']) && has_items_below();
+        let level =
+            level.or(is_lead_in.then_some(LEAD_IN_LEVEL)).or_else(|| is_group.then_some(LEAD_IN_LEVEL + 1 + margin));
         let last = start + found.len().saturating_sub(1);
         for (from, to, text) in found {
             let mut outer = None;
@@ -170,7 +191,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
                 paragraph: paragraph.clone(),
                 heading,
                 outer,
-                is_code,
+                is_code: is_code || is_indented_code,
                 is_comment: false,
             });
         }
@@ -329,6 +350,25 @@ mod tests {
                 "Four. < A < B",
             ]
         );
+    }
+
+    #[test]
+    fn an_item_that_is_no_sentence_is_a_heading_of_the_items_below_it() {
+        let text = "# A\n1. In the default mode:\n   - One lock.\n     It ends.\n   - Two.\n2. It waits.\n   - Three.\n- Wanted\n  - Four.\n\nFive.\n";
+        let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+        let all = passages(&documents);
+        let above = |text: &str| {
+            let at = all.iter().position(|passage| passage.text == text).unwrap();
+            heading_chain(&all, at).into_iter().map(|at| all[at].text.clone()).collect::<Vec<_>>()
+        };
+        for text in ["One lock.", "It ends.", "Two."] {
+            assert_eq!(above(text), ["A", "1. In the default mode:"], "{text}");
+        }
+        for text in ["2. It waits.", "Three.", "Wanted", "Five."] {
+            assert_eq!(above(text), ["A"], "{text}");
+        }
+        assert_eq!(above("Four."), ["A", "Wanted"]);
+        assert_ne!(heading_words("~~Guarantees~~"), heading_words("Guarantees"));
     }
 
     #[test]

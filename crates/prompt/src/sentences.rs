@@ -1,5 +1,7 @@
 //! Divides documents into lines of code, headings, paragraphs and sentences. It must not know why they are cited.
 
+use std::collections::BTreeSet;
+
 /// The whole sentences that these lines are part of.
 pub(super) fn sentences_around(document: &str, from: usize, to: usize) -> String {
     Passage::around(document, from, to).cited_sentences().join(" ")
@@ -125,7 +127,8 @@ pub(super) fn line_kinds(lines: &[&str]) -> Vec<LineKind> {
                 _ if fenced || is_fence => LineKind::Code,
                 _ if is_rule => LineKind::Alone,
                 None => LineKind::Blank,
-                Some('#' | '|' | '=') => LineKind::Alone,
+                Some('|') => LineKind::Alone,
+                Some('#' | '=') if is_heading(line) => LineKind::Alone,
                 Some('<') => LineKind::Item,
                 _ if is_bullet || is_numbered => LineKind::Item,
                 _ => LineKind::Text,
@@ -150,8 +153,30 @@ pub(super) fn sentences(document: &str) -> Vec<(usize, usize, String)> {
     paragraphs.flat_map(|paragraph| paragraph_sentences(&lines, paragraph)).collect()
 }
 
+/// Whether a line is a heading: one to six marks, and then a blank or nothing. Source: `CommonMark`, section 4.2.
 pub(super) fn is_heading(line: &str) -> bool {
-    line.trim_start().starts_with(['#', '='])
+    let line = line.trim();
+    ['#', '='].into_iter().any(|mark| {
+        let rest = line.trim_start_matches(mark);
+        let count = line.len() - rest.len();
+        (1..=6).contains(&count) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+    })
+}
+
+/// The first lines of the paragraphs, from 1, that are items of a list, or are part of one.
+pub(super) fn lines_of_items(document: &str) -> BTreeSet<usize> {
+    let lines: Vec<&str> = document.lines().collect();
+    let kinds = line_kinds(&lines);
+    let mut is_in_list = false;
+    let mut found = BTreeSet::new();
+    for paragraph in paragraphs(&kinds) {
+        let is_item = kinds[paragraph.start] == LineKind::Item && !lines[paragraph.start].trim_start().starts_with('>');
+        is_in_list = is_item || is_in_list && lines[paragraph.start].starts_with([' ', '\t']);
+        if is_in_list {
+            found.extend(paragraph.start + 1..=paragraph.end);
+        }
+    }
+    found
 }
 
 /// The lines of each paragraph, list item, heading, table row and line of code, from 0.

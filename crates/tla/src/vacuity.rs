@@ -11,6 +11,7 @@ use super::disjuncts::Disjuncts;
 use super::module::Module;
 use super::next_relation::NextRelation;
 use super::outcome::DEADLOCK;
+use super::specification_formula::SpecificationFormula;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 
 /// The subject of a question.
@@ -20,6 +21,8 @@ pub enum Subject {
     Step,
     /// A premise that some reachable state should satisfy.
     Premise,
+    /// What has to come true at some time, and should not be true in every initial state.
+    Eventuality,
 }
 
 /// Asks whether, for one of the alternatives, each of its state predicates is satisfied by a reachable state.
@@ -258,16 +261,32 @@ fn free_prefix(module: &Module) -> String {
 }
 
 /// Asks about the premises of the properties that cover a requirement: `A` in `A => B` and `A ~> B`, also below
-/// conjunctions, `[]` and quantifiers over constant sets. Also returns how many premises, or properties, were left out
-/// because of a limit.
+/// conjunctions, `[]`, `[A => B]_v` and quantifiers over constant sets; and whether an initial state violates `P` if the
+/// property is `<>P`. Also returns how many premises, or properties, were left out because of a limit.
 pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
     let mut found = Vec::new();
     let mut not_visited = 0;
+    let initial = match &cfg.init {
+        Some(init) => Some(init.clone()),
+        None => SpecificationFormula::parse(module, cfg).ok().map(|formula| {
+            let conjuncts = formula.init.iter().map(|conjunct| format!("({conjunct})"));
+            conjuncts.collect::<Vec<_>>().join(" /\\ ")
+        }),
+    };
+    let initial = initial.filter(|initial| !initial.contains('\n'));
     for name in module.requirements_by_property(cfg).keys() {
         if let Some(definition) = plain(module, name) {
             let prefix = free_prefix(module);
-            let mut walk =
-                Premises { module, property: name, prefix, open: Vec::new(), found: &mut found, visits: MAX_VISITS };
+            let mut walk = Premises {
+                module,
+                property: name,
+                prefix,
+                initial: initial.as_deref(),
+                always: 0,
+                open: Vec::new(),
+                found: &mut found,
+                visits: MAX_VISITS,
+            };
             walk.definition(definition, &[]);
             not_visited += usize::from(walk.visits == 0);
         }
@@ -290,6 +309,10 @@ struct Premises<'a, 'f> {
     module: &'a Module,
     property: &'a str,
     prefix: String,
+    /// The initial predicate, if it is known.
+    initial: Option<&'f str>,
+    /// How many `[]` are around.
+    always: usize,
     open: Vec<&'a str>,
     found: &'f mut Vec<Question>,
     /// How many more formulas may be visited.
@@ -361,7 +384,21 @@ impl<'a> Premises<'a, '_> {
                 }
             }
             (NodeKind::Bounded, ..) => self.quantified(tree, id, context, depth),
-            (NodeKind::Prefix, "[]", _, Some(operand)) => self.visit(tree, operand, context, depth + 1),
+            (NodeKind::Prefix, "[]", _, Some(operand)) => {
+                self.always += 1;
+                self.visit(tree, operand, context, depth + 1);
+                self.always -= 1;
+            }
+            (NodeKind::BoxAction, ..) => {
+                if let Some(action) = tree.children(id).next() {
+                    self.visit(tree, action, context, depth + 1);
+                }
+            }
+            (NodeKind::Prefix, "<>", _, Some(operand)) if self.always == 0 => {
+                if let Some(initial) = self.initial {
+                    self.eventuality(tree, operand, initial, context);
+                }
+            }
             (NodeKind::Reference | NodeKind::Call, ..) => self.call(tree, id, context),
             _ => {}
         }
@@ -435,6 +472,21 @@ impl<'a> Premises<'a, '_> {
             let mut inner_context = context.to_vec();
             inner_context.push(Context::Bounds(text.to_owned()));
             self.visit(tree, inner, &inner_context, depth + 1);
+        }
+    }
+
+    /// Asks whether an initial state violates what has to come true. If none does, no step can violate the property.
+    fn eventuality(&mut self, tree: &Tree, id: Id, initial: &str, context: &[Context]) {
+        let mut inner = context.to_vec();
+        inner.push(Context::Premise(initial.to_owned()));
+        let before = self.found.len();
+        if self.premise(tree, id, "~", &mut inner)
+            && let Some(question) = self.found.get_mut(before)
+        {
+            let text = tree.text(tree.strip_parentheses(id), &self.module.source);
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            question.subject = Subject::Eventuality;
+            question.label = format!("PROPERTY {} (initial states only: <>({text}))", self.property);
         }
     }
 
@@ -519,6 +571,25 @@ mod tests {
         let cfg = Cfg::parse("SPECIFICATION Spec\nINVARIANT Safe\n").unwrap();
         let steps = crate::step_counter::steps_of(|| assert_eq!(premise_questions(&module, &cfg).1, 1));
         assert!(steps <= 2 * MAX_VISITS as u64, "{steps}");
+    }
+
+    #[test]
+    fn what_has_to_come_true_must_be_false_in_an_initial_state() {
+        let body = "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\n\
+                    Live == <>(n = 1) /\\ [](<>(m = 1)) /\\ (m = 2 => <>(m = 3))\n\\* covers R2\nStep == [][n > 5 => n' = 6]_vars";
+        let cfg = Cfg::parse("SPECIFICATION Spec\nPROPERTIES Live Step\n").unwrap();
+        let asked = premise_questions(&module(body), &cfg).0;
+        let asked: Vec<(Subject, String)> =
+            asked.into_iter().map(|q| (q.subject, q.alternatives.concat().concat())).collect();
+        assert_eq!(
+            asked,
+            [
+                (Subject::Eventuality, "((Init)) /\\ (~(n = 1))".to_owned()),
+                (Subject::Premise, "m = 2".to_owned()),
+                (Subject::Eventuality, "(m = 2) /\\ (((Init)) /\\ (~(m = 3)))".to_owned()),
+                (Subject::Premise, "n > 5".to_owned()),
+            ]
+        );
     }
 
     #[test]

@@ -39,9 +39,11 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
         let (meaning, list) = match question.subject {
             Subject::Step => ("always possible", &mut bounds.always_enabled),
             Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
+            Subject::Eventuality => ("", &mut bounds.initial_state_parts),
         };
         match reached {
             Reached::Yes { .. } => {}
+            Reached::No if meaning.is_empty() => list.push(question.label),
             Reached::No => list.push(format!("{} ({meaning})", question.label)),
             Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
         }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::call_fields::parse_arguments;
 use super::call_words::normal;
 
-const ARGUMENT_KEYS: [&str; 11] = [
+const ARGUMENT_KEYS: [&str; 12] = [
     "arguments",
     "input",
     "args",
@@ -16,9 +17,10 @@ const ARGUMENT_KEYS: [&str; 11] = [
     "tool_arguments",
     "action_input",
     "kwargs",
+    "tool_kwargs",
 ];
 /// Words of keys, in any case, that hold arguments.
-pub(super) const ARGUMENT_WORDS: [&str; 18] = [
+pub(super) const ARGUMENT_WORDS: [&str; 20] = [
     "arguments",
     "argument",
     "input",
@@ -37,7 +39,89 @@ pub(super) const ARGUMENT_WORDS: [&str; 18] = [
     "arguments_json",
     "toolargs",
     "toolinput",
+    "tool_kwargs",
+    "parsed_arguments",
 ];
+/// Words of keys, in any case, that hold a part of the input of an object that is a call anyway.
+pub(super) const PAYLOAD_WORDS: [&str; 10] =
+    ["command", "cmd", "payload", "data", "code", "query", "path", "body", "script", "inputs"];
+/// Those of them that are hardly ever anything else, so that they count beside arguments, too.
+const INPUT_WORDS: [&str; 7] = ["command", "cmd", "payload", "code", "body", "script", "inputs"];
+
+/// All that an object holds of the arguments of its call.
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    pub(super) keys: Vec<&'a str>,
+    pub(super) value: Value,
+    /// Whether they stand under several keys.
+    pub(super) are_joined: bool,
+    /// Whether some part has no place in the value: two keys differ on it.
+    pub(super) is_partial: bool,
+}
+
+impl<'a> Arguments<'a> {
+    /// The arguments under some keys. An empty value counts only if there is no other.
+    fn join(found: &[(&'a str, &Value)]) -> Option<Self> {
+        let filled: Vec<(&'a str, Value)> = found
+            .iter()
+            .map(|(key, value)| (*key, parse_arguments(value)))
+            .filter(|(_, value)| !is_empty(value))
+            .collect();
+        let keys = found.iter().map(|(key, _)| *key).collect();
+        let (are_joined, is_partial) = (false, false);
+        let mut all = match &filled[..] {
+            [] => {
+                return found.first().map(|(_, value)| Self { keys, value: (*value).clone(), are_joined, is_partial });
+            }
+            [(_, value)] => return Some(Self { keys, value: value.clone(), are_joined, is_partial }),
+            _ => Self { keys, value: Value::Null, are_joined: true, is_partial },
+        };
+        let mut joined = Map::new();
+        let mut put = |key: &str, value: Value| match joined.get(key) {
+            Some(known) => all.is_partial |= *known != value,
+            None => _ = joined.insert(key.to_owned(), value),
+        };
+        for (key, value) in filled {
+            match value {
+                Value::Object(fields) => fields.into_iter().for_each(|(name, value)| put(&name, value)),
+                other => put(key, other),
+            }
+        }
+        all.value = Value::Object(joined);
+        Some(all)
+    }
+}
+
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// What an object that is a call holds of its arguments, under any key that is known to hold some.
+pub(super) fn joined_arguments(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
+    let is_scalar = |value: &Value| value.is_null() || value.is_number() || value.is_boolean();
+    let values = || fields.iter().map(|(key, value)| (key.as_str(), value)).filter(|(_, value)| !is_scalar(value));
+    let is_usual = |key: &str| ARGUMENT_KEYS.contains(&key) || is_one_of(key, &ARGUMENT_WORDS);
+    let mut found: Vec<(&str, &Value)> = values().filter(|(key, value)| is_usual(key) && !is_schema(value)).collect();
+    let is_filled = |(_, value): &(&str, &Value)| !is_empty(value);
+    let more: &[&str] = if found.iter().any(is_filled) { &INPUT_WORDS } else { &PAYLOAD_WORDS };
+    found.extend(values().filter(|(key, value)| is_one_of(key, more) && !is_empty(value) && !is_schema(value)));
+    Arguments::join(&found)
+}
+
+/// The same for an object that names a tool and has no word for arguments; a text stays one.
+pub(super) fn joined_payload(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
+    let values = fields.iter().map(|(key, value)| (key.as_str(), value));
+    let is_payload = |(key, value): &(&str, &Value)| {
+        is_one_of(key, &PAYLOAD_WORDS) && (value.is_string() || value.is_object()) && !is_empty(value)
+    };
+    Arguments::join(&values.filter(is_payload).collect::<Vec<_>>())
+}
 
 /// The arguments beside a name, unless they are the schema of a definition.
 pub(super) fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str, &Value)> {
@@ -47,14 +131,9 @@ pub(super) fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str,
         .find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
 }
 
-/// The arguments beside a name, under a usual key or under a word for them.
-pub(super) fn any_arguments(fields: &Map<String, Value>) -> Option<(&str, &Value)> {
-    arguments_of(fields).or_else(|| worded_arguments(fields))
-}
-
-/// Whether a call without arguments has something else with parts, which may be its arguments under an unknown key.
-pub(super) fn has_unknown_parts(fields: &Map<String, Value>) -> bool {
-    const KNOWN: [&str; 18] = [
+/// What a call without arguments has with parts of its own, which may be its arguments under an unknown key.
+pub(super) fn unknown_parts(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
+    const KNOWN: [&str; 31] = [
         "caller",
         "cache_control",
         "metadata",
@@ -73,26 +152,41 @@ pub(super) fn has_unknown_parts(fields: &Map<String, Value>) -> bool {
         "error",
         "tool_choice",
         "tool_use_result",
+        "structured_content",
+        "outputs",
+        "tags",
+        // Calls below these are found there.
+        "tool_calls",
+        "tool_call",
+        "function_call",
+        "function_calls",
+        "tool_uses",
+        "tools",
+        "messages",
+        "events",
+        "attributes",
+        "context",
     ];
-    fields.iter().any(|(key, value)| {
-        let is_filled = value.as_object().is_some_and(|parts| !parts.is_empty());
+    let is_unknown = |(key, value): &(&str, &Value)| {
+        let is_filled = value.as_object().is_some_and(|parts| !parts.is_empty())
+            || value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
         is_filled && !is_one_of(key, &KNOWN)
-    })
+    };
+    let found: Vec<(&str, &Value)> =
+        fields.iter().map(|(key, value)| (key.as_str(), value)).filter(is_unknown).collect();
+    // It is not known whether they are the arguments, and all of them.
+    Arguments::join(&found).map(|found| Arguments { is_partial: true, ..found })
 }
 
 /// The value of a key that is a word for arguments in any spelling.
 pub(super) fn worded_arguments(fields: &Map<String, Value>) -> Option<(&str, &Value)> {
-    let is_empty = |value: &Value| match value {
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        other => !other.is_string(),
-    };
     // Other words than the usual ones often have empty values that say nothing.
     let may_be_empty = |key: &str, value: &Value| !value.is_array() && ARGUMENT_KEYS.contains(&key);
     let mut entries = fields.iter().map(|(key, value)| (key.as_str(), value));
     entries.find(|(key, value)| {
         let is_scalar = value.is_null() || value.is_number() || value.is_boolean();
-        let has_value = !is_scalar && !is_schema(value) && (!is_empty(value) || may_be_empty(key, value));
+        let is_filled = value.is_string() || !is_empty(value);
+        let has_value = !is_scalar && !is_schema(value) && (is_filled || may_be_empty(key, value));
         is_one_of(key, &ARGUMENT_WORDS) && has_value
     })
 }

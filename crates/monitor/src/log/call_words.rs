@@ -66,7 +66,7 @@ pub(super) fn is_call_word(text: &str) -> bool {
 }
 
 /// The markup of calls that a server has left in the text of a model.
-const MARKUP: [&str; 13] = [
+const MARKUP: [&str; 20] = [
     "<tool_call",
     "<tool_use",
     "<function_call",
@@ -80,19 +80,25 @@ const MARKUP: [&str; 13] = [
     "<|channel|>commentary to=",
     "[TOOL_CALLS]",
     "[TOOL_REQUEST]",
+    "<toolcall",
+    "<functioncall",
+    "<start_function_call",
+    "<|START_ACTION|>",
+    "<execute_command>",
+    "<use_mcp_tool>",
+    "<|start|>assistant to=functions.",
 ];
 
 /// Whether a text has the markup of a call.
 pub(super) fn has_call_markup(text: &str) -> bool {
-    // In backticks, it is spoken of.
-    let is_quoted = |at: usize| at > 0 && text.as_bytes()[at - 1] == b'`';
+    // In backticks and in fenced code, it is spoken of.
+    let is_quoted = |at: usize| at > 0 && text.as_bytes()[at - 1] == b'`' || text[..at].matches("```").count() % 2 == 1;
     let begins = |at: usize, markup: &str| {
         let found = text.as_bytes().get(at..at + markup.len());
         found.is_some_and(|found| found.eq_ignore_ascii_case(markup.as_bytes()))
     };
     memchr::memchr2_iter(b'<', b'[', text.as_bytes())
-        .filter(|at| !is_quoted(*at))
-        .any(|at| MARKUP.iter().any(|markup| begins(at, markup)) || is_namespaced(&text[at..]))
+        .any(|at| (MARKUP.iter().any(|markup| begins(at, markup)) || is_namespaced(&text[at..])) && !is_quoted(at))
 }
 
 /// Whether a text begins with an element that has a namespace, such as `<ns:invoke name=…>`.

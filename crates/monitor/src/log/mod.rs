@@ -3,6 +3,7 @@
 mod block;
 mod call_arguments;
 mod call_fields;
+mod call_form;
 mod call_forms;
 mod call_search;
 mod call_words;
@@ -22,10 +23,12 @@ mod repeated_calls;
 mod shape_detection;
 mod sighting;
 mod simple_calls;
+mod span_calls;
 mod states;
 mod step;
 mod streamed_calls;
 mod surrogates;
+mod surroundings;
 mod text_store;
 mod value_hash;
 

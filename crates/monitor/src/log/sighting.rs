@@ -5,7 +5,7 @@ use std::hash::Hash as _;
 use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 
-use super::call_forms::Certainty;
+use super::call_form::Certainty;
 use super::call_search::FoundCall;
 use super::simple_calls::SimpleCall;
 use super::value_hash::{ValueHash, hash};

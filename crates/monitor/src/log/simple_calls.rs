@@ -5,16 +5,17 @@
 //! must know every key that `call_forms` knows, but nothing of what they mean.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::call_forms::is_reason_key;
-use super::call_words::{has_call_markup, is_call_word};
+use super::call_words::{has_call_markup, is_call_word, may_be_cut_off_call};
 use super::possible_calls::is_field_of_calls;
-use super::value_hash::{ValueHash, hash_of_text_arguments};
+use super::surroundings::is_reason_key;
+use super::value_hash::{ValueHash, hash_of_empty_object, hash_of_text_arguments};
 
 /// A call with an identifier and arguments.
 #[derive(Debug, PartialEq)]
@@ -71,6 +72,8 @@ enum Key {
     Reason,
     NameOfAttribute,
     ValueOfAttribute,
+    /// A key that may hold a part of the input of a call.
+    Payload,
     Suspicious,
     Other,
 }
@@ -93,7 +96,8 @@ impl Key {
             "key" => Self::NameOfAttribute,
             "value" => Self::ValueOfAttribute,
             "call_id" | "callId" | "callID" => Self::OtherId,
-            "tools" | "message" | "payload" | "role" | "model" | "kind" => Self::Other,
+            "tools" | "message" | "role" | "model" | "kind" => Self::Other,
+            "command" | "cmd" | "payload" | "code" | "body" | "script" | "inputs" => Self::Payload,
             "action" | "custom" | "recipient_name" | "executableCode" | "executable_code" | "delta" | "chunk" => {
                 Self::Suspicious
             }
@@ -184,7 +188,8 @@ impl<'de> DeserializeSeed<'de> for Node<'_, 'de> {
 impl<'de> Node<'_, 'de> {
     fn take_text<E: serde::de::Error>(self, text: &str, kept: impl FnOnce() -> Cow<'de, str>) -> Result<(), E> {
         let is_word = self.text.is_none() && is_call_word(text);
-        if !self.is_prose && (may_be_json(text) || is_word) || has_call_markup(text) {
+        let may_be_call = if self.is_prose { may_be_blocks(text) } else { may_be_json(text) || is_word };
+        if may_be_call || has_call_markup(text) {
             return Err(gives_up());
         }
         if let Some(place) = self.text {
@@ -196,6 +201,11 @@ impl<'de> Node<'_, 'de> {
         }
         Ok(())
     }
+}
+
+/// Whether a text of a model may be JSON with the block of a call.
+fn may_be_blocks(text: &str) -> bool {
+    text.trim_start().starts_with(['[', '{']) && may_be_cut_off_call(text)
 }
 
 /// Whether a text may be JSON, or server-sent events.
@@ -251,6 +261,7 @@ impl<'de> Visitor<'de> for Node<'_, 'de> {
                     map.next_value_seed(Node { found: &mut *found, text, is_prose, is_history })?;
                 }
             }
+            object.has_payload |= key == Key::Payload;
             object.has_other_id |= key == Key::OtherId;
             object.has_key |= key == Key::NameOfAttribute;
             object.has_value |= key == Key::ValueOfAttribute;
@@ -276,6 +287,7 @@ struct Object<'de> {
     id: Option<Cow<'de, str>>,
     input: Option<Input>,
     has_other_id: bool,
+    has_payload: bool,
     has_key: bool,
     has_value: bool,
 }
@@ -284,7 +296,7 @@ impl<'de> Object<'de> {
     /// The call that the object is, if it is one; `None` if that is not decided here.
     #[expect(clippy::option_option, reason = "not decided is not the same as no call")]
     fn call(self) -> Option<Option<SimpleCall<'de>>> {
-        let Self { kind, name, id, input, has_other_id, has_key, has_value } = self;
+        let Self { kind, name, id, input, has_other_id, has_payload, has_key, has_value } = self;
         let kind = kind.as_deref().unwrap_or_default();
         if [&name, &id].into_iter().flatten().any(|text| is_call_word(text)) {
             return None;
@@ -295,13 +307,14 @@ impl<'de> Object<'de> {
         if kind.ends_with("tool_use") {
             let Input::Object(arguments) = input? else { return None };
             let (name, id) = (name?, id?);
-            let is_named = !(name.trim().is_empty() || id.trim().is_empty() || has_other_id);
+            let is_named = !(name.trim().is_empty() || id.trim().is_empty() || has_other_id || has_payload);
             return is_named.then_some(Some(SimpleCall { name, id, arguments }));
         }
         let is_answer = matches!(kind, "tool_result" | "function_call_output" | "custom_tool_call_output");
         let words = ["call", "tool", "function", "command", "file"];
         let may_be_call = !is_answer && words.iter().any(|word| contains_ignoring_case(kind, word))
             || name.as_ref().is_some_and(|name| name.starts_with("execute_tool "))
+            || has_payload && name.is_some()
             || match input {
                 None | Some(Input::Scalar) => false,
                 Some(Input::Text) => name.is_some() || has_other_id,
@@ -347,9 +360,11 @@ impl<'de> Visitor<'de> for InputSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Input, A::Error> {
-        let mut is_schema = false;
-        let hash = ValueHash { is_schema: Some(&mut is_schema) }.visit_map(map)?;
-        Ok(if is_schema { Input::Other } else { Input::Object(hash) })
+        let (mut is_schema, names_tool) = (false, Cell::new(false));
+        let hash = ValueHash { is_schema: Some(&mut is_schema), names_tool: Some(&names_tool) }.visit_map(map)?;
+        // Calls may be below, and an empty input may have its parts beside it.
+        let is_other = is_schema || names_tool.get() || hash == hash_of_empty_object();
+        Ok(if is_other { Input::Other } else { Input::Object(hash) })
     }
 }
 
@@ -380,10 +395,11 @@ impl<'de> Visitor<'de> for CallList<'_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(Element(call)) = list.next_element::<Element<'de>>()? {
-            let arguments = hash_of_text_arguments(&call.function.arguments.0);
+            let names_tool = Cell::new(false);
+            let arguments = hash_of_text_arguments(&call.function.arguments.0, Some(&names_tool));
             let (name, id) = (call.function.name.0, call.id.0);
             let is_plain = call.kind.is_none_or(|kind| kind.0 == "function");
-            if self.is_history || !is_plain || name.trim().is_empty() || id.trim().is_empty() {
+            if names_tool.get() || self.is_history || !is_plain || name.trim().is_empty() || id.trim().is_empty() {
                 return Err(gives_up());
             }
             self.found.push(SimpleCall { name, id, arguments });

@@ -5,7 +5,6 @@ use std::hash::Hash as _;
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use super::super::call_forms::Certainty;
 use super::super::call_search::find_calls;
 use super::super::value_hash::hash;
 use super::*;
@@ -159,9 +158,9 @@ fn nothing_is_missing_that_the_search_finds() {
         let calls: Vec<_> =
             calls.iter().map(|call| (call.id.to_string(), call.name.to_string(), Some(call.arguments))).collect();
         let found = find_calls(&record);
-        assert!(found.iter().all(|call| call.certainty == Certainty::Known && !call.is_history), "{text}: {found:?}");
+        assert!(found.iter().all(|call| !call.is_history), "{text}: {found:?}");
         let hash_of = |value: &Value| ValueHash::default().deserialize(value).unwrap();
-        // In what a tool answered, the search finds fewer calls: then they differ from those of the plan.
+        // In what a tool answered, the search finds fewer calls, or possible ones: they differ from those of the plan.
         for call in found {
             let call = (call.id.unwrap_or_default(), call.name, call.arguments.as_ref().map(hash_of));
             assert!(calls.contains(&call), "seed {seed}: {call:?} is not among {calls:?} of {text}");

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::call_arguments::is_empty;
 use super::call_fields::{CallFields, parse_arguments};
-use super::call_forms::Certainty;
+use super::call_form::Certainty;
 use super::call_search::FoundCall;
 use super::mapping::OtherCalls;
 use super::sighting::Sighting;
@@ -93,14 +94,15 @@ impl States {
             let same = (0..found.len()).find(|at| is_free(at) && own.is_some() && found[*at].arguments == own);
             if let Some(at) = same.or_else(|| (0..found.len()).find(is_free)) {
                 read_as[at] = Some(number);
-                if own.is_none() {
+                if own.as_ref().is_none_or(is_empty) || found[at].are_joined {
                     step.set_arguments(number, found[at].arguments.clone());
-                    // What the call does may stand under a key that is not known.
-                    let is_doubtful = found[at].arguments.is_none() && found[at].certainty == Certainty::Possible;
-                    if is_doubtful && !matches!(other_calls, OtherCalls::Ignore | OtherCalls::Read) {
-                        let sighting = Sighting::new(&found[at], record_id);
-                        self.sightings.push(sighting.unread(found[at].place.clone()));
-                    }
+                }
+                // What the call does may stand under a key that is not known.
+                let is_unread = found[at].arguments.as_ref().is_none_or(is_empty);
+                let is_doubtful = found[at].is_partial || is_unread && found[at].certainty == Certainty::Possible;
+                if is_doubtful && !matches!(other_calls, OtherCalls::Ignore | OtherCalls::Read) {
+                    let sighting = Sighting::new(&found[at], record_id);
+                    self.sightings.push(sighting.unread(found[at].place.clone()));
                 }
                 self.sightings.push(Sighting::new(&found[at], record_id).numbered(0, number));
             } else if let Some(twin) = found.iter().find(|call| call.id.is_some() && call.name == step.tools[number]) {

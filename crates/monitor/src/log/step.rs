@@ -168,12 +168,12 @@ impl Step {
         self.call_paths.push(path);
     }
 
-    /// Sets the arguments of a call that has none.
+    /// Sets the arguments of a call.
     pub(super) fn set_arguments(&mut self, call: usize, arguments: Option<serde_json::Value>) {
-        if let (Some(arguments), Err(at)) =
-            (arguments, self.arguments.binary_search_by_key(&call, |(number, _)| *number))
-        {
-            self.arguments.insert(at, (call, arguments));
+        let Some(arguments) = arguments else { return };
+        match self.arguments.binary_search_by_key(&call, |(number, _)| *number) {
+            Ok(at) => self.arguments[at].1 = arguments,
+            Err(at) => self.arguments.insert(at, (call, arguments)),
         }
     }
 

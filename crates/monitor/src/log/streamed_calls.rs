@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::call_arguments::worded_arguments;
-use super::call_forms::{self, Surroundings};
+use super::call_search::parse_compound;
 use super::call_words::normal;
+use super::surroundings::{self, Surroundings};
 
 /// The key under which a record gets the calls that it ends.
 pub(super) const STREAMED_KEY: &str = "tlaforge.streamed";
@@ -29,8 +30,21 @@ const MARKERS: [&str; 10] = [
 ];
 
 /// Keys whose values tell one stream from another.
-const STREAM_IDS: [&str; 7] =
-    ["session_id", "parent_tool_use_id", "id", "run_id", "thread_id", "message_id", "generation_id"];
+const STREAM_IDS: [&str; 11] = [
+    "session_id",
+    "parent_tool_use_id",
+    "run_id",
+    "thread_id",
+    "message_id",
+    "generation_id",
+    "request_id",
+    "trace_id",
+    "stream_id",
+    "conversation_id",
+    "custom_id",
+];
+/// Keys of the chunks whose `id` is that of the answer. The `id` of other records is often their own.
+const CHUNK_KEYS: [&str; 4] = ["choices", "object", "tool_call_chunks", "response_metadata"];
 
 /// How deep JSON in texts is searched for pieces. `call_search` finds what is deeper, and says that it may be a call.
 const MAX_TEXT_DEPTH: u8 = 8;
@@ -78,6 +92,13 @@ impl Piece {
             None => json!({"type": "tool_use", "note": "its arguments are missing"}),
         });
         std::iter::once(self.into_call()).chain(unread).collect()
+    }
+
+    /// The call that another one with the same number ends. If its arguments are not whole, the rest may be among the pieces
+    /// of the other call, because two streams are mixed.
+    fn interrupted(self) -> Self {
+        let is_whole = !self.arguments.trim().is_empty() && !self.is_cut_off();
+        Self { has_arguments: self.has_arguments && is_whole, ..self }
     }
 
     fn is_cut_off(&self) -> bool {
@@ -143,8 +164,13 @@ impl StreamedCalls {
                 took
             }
             Value::Object(fields) => {
-                let ids = STREAM_IDS.iter().filter_map(|key| fields.get(*key)?.as_str());
-                let stream = ids.fold(stream.to_owned(), |stream, id| stream + "/" + id);
+                let is_chunk = CHUNK_KEYS.iter().any(|key| fields.contains_key(*key));
+                let is_id = |key: &str| key == "id" && is_chunk || STREAM_IDS.contains(&&*normal(key));
+                let mut ids: Vec<&str> =
+                    fields.iter().filter(|(key, _)| is_id(key)).filter_map(|(_, value)| value.as_str()).collect();
+                // Whatever the order of the keys.
+                ids.sort_unstable();
+                let stream = ids.into_iter().fold(stream.to_owned(), |stream, id| stream + "/" + id);
                 let has = |key: &str| fields.contains_key(key);
                 let has_chunks =
                     fields.get("tool_call_chunks").and_then(Value::as_array).is_some_and(|c| !c.is_empty());
@@ -171,22 +197,19 @@ impl StreamedCalls {
         ended: &mut Vec<Piece>,
     ) -> bool {
         let mut took = self.take_delta(stream, fields, ended);
-        let is_attachment = call_forms::is_attachment(fields);
-        let is_result = call_forms::is_result(fields);
+        let is_attachment = surroundings::is_attachment(fields);
+        let is_result = surroundings::is_result(fields);
         for (key, value) in fields {
             let inner = around.below(key, value, false, is_result);
-            if call_forms::is_skipped_key(key) || inner.is_result || inner.is_history {
+            if surroundings::is_skipped_key(key) || inner.is_result || inner.is_history {
                 continue;
             }
             if let Value::String(text) = value {
                 let is_attached = is_attachment || inner.is_attached;
-                let is_json = !is_attached
-                    && text.starts_with('{')
-                    && !call_forms::is_text_key(key)
-                    && may_have_pieces(text.as_bytes());
+                let is_json = !is_attached && !surroundings::is_text_key(key) && may_have_pieces(text.as_bytes());
                 if is_json
                     && inner.text_depth < MAX_TEXT_DEPTH
-                    && let Ok(mut parsed) = serde_json::from_str::<Value>(text)
+                    && let Some(mut parsed) = parse_compound(text)
                     && self.take_pieces(&mut parsed, stream, inner.in_text(), ended)
                 {
                     *text = parsed.to_string();
@@ -241,7 +264,8 @@ impl StreamedCalls {
                     arguments: text.unwrap_or_default(),
                     has_arguments: input.is_some(),
                 };
-                ended.extend(self.open.insert((stream.to_owned(), number(event), String::new()), piece));
+                let before = self.open.insert((stream.to_owned(), number(event), String::new()), piece);
+                ended.extend(before.map(Piece::interrupted));
                 true
             }
             "content_block_delta" if event["delta"]["type"] == "input_json_delta" => {
@@ -356,6 +380,7 @@ impl StreamedCalls {
             has_other_id || has_name && !open.arguments.trim().is_empty() && !open.is_cut_off()
         };
         let before = if self.open.get(&key).is_some_and(is_other) { self.open.remove(&key) } else { None };
+        let before = before.map(Piece::interrupted);
         let piece = self.open.entry(key).or_default();
         piece.id = piece.id.take().or_else(|| id.map(str::to_owned));
         let name = inner["name"].as_str().unwrap_or_default();
@@ -385,7 +410,7 @@ impl StreamedCalls {
             let piece = Piece { id: text("toolUseId"), name, arguments: String::new(), has_arguments: true };
             let key = key(&record["contentBlockStart"]);
             record["contentBlockStart"].take();
-            ended.extend(self.open.insert(key, piece));
+            ended.extend(self.open.insert(key, piece).map(Piece::interrupted));
             return true;
         }
         if let Some(input) = record["contentBlockDelta"]["delta"]["toolUse"]["input"].as_str().map(str::to_owned) {

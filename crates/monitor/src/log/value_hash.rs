@@ -1,5 +1,6 @@
 //! A hash of a JSON value, whatever the order of its keys, without keeping the value.
 
+use std::cell::Cell;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -18,14 +19,19 @@ pub(super) fn hash_of_text(text: &str) -> u64 {
 }
 
 /// The hash of the arguments of a call in a text. As everywhere, a text that is no object or list stays a text.
-pub(super) fn hash_of_text_arguments(text: &str) -> u64 {
+pub(super) fn hash_of_text_arguments(text: &str, names_tool: Option<&Cell<bool>>) -> u64 {
     let parsed = || {
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let hash = ValueHash { is_schema: None }.deserialize(&mut deserializer).ok()?;
+        let hash = ValueHash { is_schema: None, names_tool }.deserialize(&mut deserializer).ok()?;
         deserializer.end().ok().map(|()| hash)
     };
     let is_compound = text.trim_start().starts_with(['{', '[']);
     is_compound.then(parsed).flatten().unwrap_or_else(|| hash_of_text(text))
+}
+
+/// The hash of an object without fields.
+pub(super) fn hash_of_empty_object() -> u64 {
+    hash(|state| (6_u8, 0_u64, 0_u64).hash(state))
 }
 
 /// Hashes the value that it reads.
@@ -33,6 +39,8 @@ pub(super) fn hash_of_text_arguments(text: &str) -> u64 {
 pub(super) struct ValueHash<'a> {
     /// Whether the value has a key of JSON schemas; only looked at if there is a place for it.
     pub(super) is_schema: Option<&'a mut bool>,
+    /// Set if a key anywhere in the value names a tool, so that the value may hold calls.
+    pub(super) names_tool: Option<&'a Cell<bool>>,
 }
 
 impl<'de> DeserializeSeed<'de> for ValueHash<'_> {
@@ -77,7 +85,7 @@ impl<'de> Visitor<'de> for ValueHash<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<u64, A::Error> {
         let mut state = DefaultHasher::new();
         5_u8.hash(&mut state);
-        while let Some(item) = list.next_element_seed(Self::default())? {
+        while let Some(item) = list.next_element_seed(Self { is_schema: None, names_tool: self.names_tool })? {
             item.hash(&mut state);
         }
         Ok(state.finish())
@@ -85,9 +93,9 @@ impl<'de> Visitor<'de> for ValueHash<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<u64, A::Error> {
         let (mut count, mut sum, mut is_schema) = (0_u64, 0_u64, false);
-        let can_be_schema = self.is_schema.is_some();
-        while let Some((key, is_schema_key)) = map.next_key_seed(KeyHash { can_be_schema })? {
-            let value = map.next_value_seed(Self::default())?;
+        let (can_be_schema, names_tool) = (self.is_schema.is_some(), self.names_tool);
+        while let Some((key, is_schema_key)) = map.next_key_seed(KeyHash { can_be_schema, names_tool })? {
+            let value = map.next_value_seed(Self { is_schema: None, names_tool })?;
             sum = sum.wrapping_add(hash(|state| (key, value).hash(state)));
             count += 1;
             is_schema |= is_schema_key;
@@ -99,12 +107,19 @@ impl<'de> Visitor<'de> for ValueHash<'_> {
     }
 }
 
-/// Hashes a key, and says whether schemas have it.
-struct KeyHash {
-    can_be_schema: bool,
+fn contains_tool(key: &str) -> bool {
+    let tool =
+        memchr::memmem::find(key.as_bytes(), b"ool").or_else(|| memchr::memmem::find(key.as_bytes(), b"unction"));
+    tool.is_some()
 }
 
-impl<'de> DeserializeSeed<'de> for KeyHash {
+/// Hashes a key, and says whether schemas have it.
+struct KeyHash<'a> {
+    can_be_schema: bool,
+    names_tool: Option<&'a Cell<bool>>,
+}
+
+impl<'de> DeserializeSeed<'de> for KeyHash<'_> {
     type Value = (u64, bool);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -112,7 +127,7 @@ impl<'de> DeserializeSeed<'de> for KeyHash {
     }
 }
 
-impl Visitor<'_> for KeyHash {
+impl Visitor<'_> for KeyHash<'_> {
     type Value = (u64, bool);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,6 +136,11 @@ impl Visitor<'_> for KeyHash {
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
         let is_schema = self.can_be_schema && matches!(key, "type" | "$schema" | "properties");
+        if let Some(place) = self.names_tool
+            && (key == "recipient_name" || key == "invocations" || key == "name" || contains_tool(key))
+        {
+            place.set(true);
+        }
         Ok((hash(|state| key.hash(state)), is_schema))
     }
 }

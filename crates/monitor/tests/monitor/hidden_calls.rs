@@ -38,6 +38,55 @@ fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
 
 const FORBIDDEN: &str = r#"G !((tool_call:Bash | tool_call:bash) & contains(tool.input.command, "rm -rf"))"#;
 
+/// Calls of `Bash` whose parts stand elsewhere: under several keys, in a batch, in a text, in the pieces of a stream.
+fn scattered_calls(id: &str) -> Vec<Value> {
+    let input = json!({"command": "rm -rf /hidden"});
+    let text = input.to_string();
+    vec![
+        json!({"tool": "Bash", "path": "/work", "command": "rm -rf /hidden"}),
+        json!({"tool": "Bash", "cmd": "bash", "payload": input}),
+        json!({"tool": "Bash", "input": {"cwd": "/"}, "args": input}),
+        json!({"tool": "Bash", "args": {}, "command": "rm -rf /hidden"}),
+        json!({"tool": "Bash", "inputs": input}),
+        json!({"type": "tool_call", "tool": "Bash", "command": "rm -rf /hidden"}),
+        json!({"type": "tool_use", "id": id, "name": "Bash", "inputs": text}),
+        json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}, "command": "rm -rf /hidden"}),
+        json!({"tool_calls": [{"id": id, "type": "function", "function": {"name": "Bash", "arguments": "", "parsed_arguments": input}}]}),
+        json!({"toolUse": {"toolName": "Bash", "toolUseId": id, "content": text}}),
+        json!({"functionCall": {"name": "Bash", "partialArgs": [{"jsonPath": "$.command", "stringValue": "rm -rf /hidden"}]}}),
+        json!({"tool": {"name": "Bash"}, "input": input}),
+        json!({"tool_name": "Bash", "tool_kwargs": input, "tool_id": id}),
+        json!({"action": "Bash", "params": input}),
+        json!({"tools": [{"name": "Bash", "params": input}]}),
+        json!({"tools": [{"name": "Bash", "command": "rm -rf /hidden"}]}),
+        json!({"attributes": {"gen_ai.tool.name": "Bash", "gen_ai.tool.call.id": id, "tool_arguments": text}}),
+        json!({"attributes": {"traceloop.span.kind": "tool", "traceloop.entity.name": "Bash",
+            "traceloop.entity.input": json!({"kwargs": input}).to_string()}}),
+        // A batch of calls is a call.
+        json!({"type": "tool_use", "id": id, "name": "Batch", "input": {"invocations": [{"tool_name": "Bash", "input": input}]}}),
+        json!({"tool_calls": [{"id": id, "type": "function", "function": {"name": "multi_tool_use.parallel", "arguments":
+            json!({"tool_uses": [{"recipient_name": "functions.Bash", "parameters": input}]}).to_string()}}]}),
+        json!({"type": "tool", "callID": id, "tool": "batch", "state": {"input": {"tool_calls": [{"tool": "Bash", "parameters": input}]}}}),
+        // The pieces of a stream in a text.
+        json!({"body": format!("event: content_block_start\ndata: {}\n\nevent: content_block_delta\ndata: {}\n",
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": id, "name": "Bash", "input": {}}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}}))}),
+        json!({"chunks": json!([{"type": "content_block_start", "index": 0,
+                "content_block": {"type": "tool_use", "id": id, "name": "Bash", "input": {}}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}}]).to_string()}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"choices": [{"message": {"tool_calls": [
+            {"id": id, "type": "function", "function": {"name": "Bash", "arguments": text}}]}}]}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"kind": "message", "parts": [{"kind": "data", "data": {"id": id, "name": "Bash", "args": input}}]}}),
+        json!({"role": "assistant", "content": json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]).to_string()}),
+        json!({"role": "assistant", "content": format!("<TOOLCALL>[{}]</TOOLCALL>", json!({"name": "Bash", "arguments": input}))}),
+        json!({"role": "assistant", "content": format!("<functioncall> {}", json!({"name": "Bash", "arguments": input}))}),
+        json!({"role": "assistant", "content": "<start_function_call>call:Bash{command:<escape>rm -rf /hidden"}),
+        json!({"role": "assistant", "content": format!("<|START_ACTION|>[{}]<|END_ACTION|>", json!({"tool_name": "Bash", "parameters": input}))}),
+        json!({"role": "assistant", "content": format!("<|start|>assistant to=functions.Bash<|channel|>commentary json<|message|>{text}")}),
+        json!({"role": "assistant", "content": "<execute_command>\n<command>rm -rf /hidden</command>\n</execute_command>"}),
+    ]
+}
+
 /// A call of `Bash`, in one of the known forms.
 fn call(rng: &mut Rng) -> Value {
     let input = json!({"command": "rm -rf /hidden"});
@@ -111,7 +160,8 @@ fn call(rng: &mut Rng) -> Value {
             "function": {"name": "Bash", "parameters": input}}]}, "finish_reason": "tool_calls"}]}),
         json!({"body": json!({"delta": {"tool_calls": [{"index": 0, "id": id, "function": {"name": "Bash", "arguments": ""}}]}}).to_string()}),
     ];
-    pick(rng, &forms)
+    let scattered = scattered_calls(&id);
+    if rng.u8(..4) == 0 { pick(rng, &scattered) } else { pick(rng, &forms) }
 }
 
 /// Data that is no call.
@@ -134,6 +184,15 @@ fn decoy(rng: &mut Rng) -> Value {
         json!({"type": "event_msg", "payload": {"type": "exec_command_end", "call_id": "c",
             "aggregated_output": "{\"name\": \"x\", \"args\": [1]} and more", "formatted_output": "<tool_call>"}}),
         json!({"stats": {"kind": "tool_call", "count": 12}, "finish": "tool_calls"}),
+        json!({"type": "event_msg", "payload": {"type": "agent_message", "message": "It wrote {\"name\": \"x\", \"arguments\": {}} there."}}),
+        json!({"type": "result", "subtype": "success", "result": "Done: {\"name\": \"x\", \"input\": {}} is in the file."}),
+        json!({"role": "assistant", "content": "As in\n```\n<tool_call>\n```\n"}),
+        json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "a <tool_use> block"}]}),
+        json!({"type": "llm_call", "model": "m", "latency": 3, "prompt_tokens": {"input": 3}}),
+        json!({"type": "api_call", "url": "/v1", "status": 200}),
+        json!({"levelname": "INFO", "name": "root", "msg": "%s", "args": ["x", "y"]}),
+        json!({"event": "on_tool_end", "name": "Read", "data": {"output": "{\"tool\": \"x\", \"input\": {\"a\": 1}}"}}),
+        json!({"resultDisplay": "{\"tool\": \"x\", \"input\": {}}"}),
         json!(["Bash", 1, null]),
     ];
     pick(rng, &decoys)

@@ -137,7 +137,13 @@ fn primed_variable(term: &Term) -> Option<&str> {
 fn assignments(term: &Term) -> Vec<(&str, Option<&Rc<Term>>)> {
     if let Some([one, other]) = term.as_apply("=") {
         let sides = [(one, other), (other, one)].into_iter();
-        return sides.filter_map(|(left, right)| Some((primed_variable(left)?, Some(right)))).collect();
+        // `n' = n' % 3` gives no value to `n`.
+        let is_value = |name: &str, value: &Term| !primed_variables(value).contains(name);
+        return sides
+            .filter_map(|(left, right)| Some((primed_variable(left)?, right)))
+            .filter(|(name, value)| is_value(name, value))
+            .map(|(name, value)| (name, Some(value)))
+            .collect();
     }
     match term.as_apply("\\in") {
         Some([one, _]) => primed_variable(one).map(|name| (name, None)).into_iter().collect(),
@@ -209,8 +215,11 @@ impl Search<'_> {
             let around: BTreeSet<String> = context.assigned.iter().chain(others).cloned().collect();
             let changed = primed_variables(part);
             let is_guard = !changed.is_empty() && changed.is_subset(&around);
-            if is_guard || assignments(part).is_empty() {
-                self.compare_next_state(part, is_guard);
+            let chosen = assignments(part);
+            // `n' \in S` chooses a value, unless the step gives `n` one elsewhere.
+            let is_filter = is_guard && chosen.iter().all(|(_, value)| value.is_none());
+            if is_guard || chosen.is_empty() {
+                self.compare_next_state(part, is_filter);
             }
             if !is_guard {
                 self.descend(part, &Context { assigned: around, ..inner.clone() });
@@ -259,14 +268,13 @@ impl Search<'_> {
         let mut named = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
             let is_equal = |part: &Part| match part {
-                Part::State(state, next) => next == condition && !is_type(state),
+                Part::State(state, next) => next == condition && (is_guard || !is_type(state)),
                 Part::Step(step) => step == condition,
             };
             if property.parts.iter().any(is_equal) {
                 named.push((at, "a step is allowed only if this holds after it"));
             } else if is_guard
                 && !is_frame(condition)
-                && assignments(condition).is_empty()
                 && speaks_of_next_state_only(condition)
                 && property.parts.iter().any(|part| speaks_only_of(part, &changed))
             {
@@ -324,10 +332,12 @@ fn is_branching(part: &Term) -> bool {
         || matches!(part, Term::Binder(kind, ..) if kind.starts_with("\\E "))
 }
 
-/// `v \in S` or `v \subseteq S` for a constant `S`: which values a variable can have.
+/// `v \in S` or `v \subseteq S` for a constant `S`: which values a variable can have. An interval is a bound.
 fn is_type(state: &Term) -> bool {
     let sides = state.as_apply("\\in").or_else(|| state.as_apply("\\subseteq"));
-    matches!(sides, Some([one, set]) if matches!(**one, Term::Variable(_)) && variables(set).is_empty())
+    let is_interval = |set: &Term| set.as_apply("..").is_some();
+    matches!(sides, Some([one, set])
+        if matches!(**one, Term::Variable(_)) && variables(set).is_empty() && !is_interval(set))
 }
 
 /// Whether a condition is an assertion of the algorithm. It forbids no step: a step that breaks it is an error.
@@ -463,6 +473,25 @@ mod tests {
                 "{next}"
             );
             assert_eq!(named("", next, more, "INVARIANT Below"), ["Below"], "a part of it: {next}");
+        }
+    }
+
+    #[test]
+    fn a_membership_of_a_variable_that_has_a_value_is_a_guard() {
+        let small = "Small == n \\in 0..2\nLow == n <= 2\nOne == n \\in {0, 1, 2}";
+        for (guard, names) in [
+            ("n' \\in 0..2", &["Low", "Small"][..]),
+            ("n' <= 2", &["Low", "Small"]),
+            ("~(n' \\notin 0..2)", &["Low", "Small"]),
+            ("n' \\in {0, 1, 2}", &["Low", "One", "Small"]),
+            ("n' = n' % 3", &["Low", "Small"]),
+            ("Small'", &["Low", "Small"]),
+        ] {
+            let found = named("", &format!("Steps /\\ {guard}"), small, "INVARIANTS Small Low One");
+            assert!(names.iter().all(|name| found.iter().any(|one| one == name)), "{guard}: {found:?}");
+        }
+        for next in ["Steps", "Steps \\/ (n' \\in 0..2 /\\ UNCHANGED holders)"] {
+            assert_eq!(named("", next, small, "INVARIANTS Small Low One"), [""; 0], "{next}");
         }
     }
 
