@@ -77,7 +77,7 @@ impl ReadLog<'_> {
             paths.join(", "),
         );
         let failure = match self.other_calls {
-            // What has no name cannot be read.
+            // A call without a name cannot be read.
             _ if !self.missed.is_named => self.failure(&(what + ", without the name of a tool")),
             OtherCalls::Read => self.failure(&what),
             // Only its responses are states, so records of other kinds need another shape.

@@ -236,7 +236,7 @@ impl ContinuedRun<'_> {
 /// Where documents usually are. The journal does not say where they were.
 const DOCS: &str = "docs";
 
-/// Says which documents in `docs` have another text than those that the run began with. Missing and new files are not named.
+/// Names the documents in `docs` whose text differs from the run's copies. Missing and new files are not named.
 fn note_changed_documents(view: &RunView, run: &Path, display: &Display) {
     let Ok(now) = read_documents(Path::new(DOCS)) else { return };
     let mut changed = Vec::new();
@@ -248,7 +248,7 @@ fn note_changed_documents(view: &RunView, run: &Path, display: &Display) {
     }
     if !changed.is_empty() {
         display.note(&format!(
-            "these differ from the documents that this run began with: {}; it continues with its own copies; to compare: tlaforge \
+            "documents that differ from this run's copies: {}; the run continues with its copies; to compare: tlaforge \
              drift {} --docs {DOCS}",
             changed.join(", "),
             shell_word(run)

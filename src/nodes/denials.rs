@@ -127,40 +127,33 @@ pub(super) fn denies_acceptance(reason: &str) -> bool {
     });
     // "Rejected: the documents forbid it", but not "Rejected requests change nothing".
     let plain = reason.trim().to_lowercase();
-    let is_verdict = ["rejected", "refused", "denied"].iter().any(|word| {
-        plain
-            .strip_prefix(word)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric()))
-    });
-    let starts_with_no = [
-        "no:",
-        "no,",
-        "no.",
-        "no;",
-        "no \u{2013}",
-        "no \u{2014}",
-        "no -",
-        "not accepted",
-        "not granted",
-        "not approved",
-    ]
-    .iter()
-    .any(|start| plain.starts_with(start));
+    let is_verdict =
+        ["rejected", "refused", "denied", "not accepted", "not granted", "not approved"].iter().any(|word| {
+            plain
+                .strip_prefix(word)
+                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric()))
+        });
+    let starts_with_no =
+        ["no:", "no,", "no.", "no;", "no \u{2013}", "no \u{2014}", "no -"].iter().any(|start| plain.starts_with(start));
     // "The documents do not grant it", but not "they do not grant a second lease".
     let is_not_granted = words.iter().enumerate().any(|(at, word)| {
         let grants = ["grant", "support", "allow", "permit", "justify", "back"];
-        is_one_of(word, &grants)
-            && words[..at].last().is_some_and(|before| is_negation(before))
-            && words.get(at + 1).is_none_or(|next| is_one_of(next, &["it", "this", "that", "them"]))
+        let is_about_it = match words.get(at + 1).map(String::as_str) {
+            None => true,
+            Some("it" | "this") => words.get(at + 2).is_none_or(|next| next != "to"),
+            Some("that" | "them") => words.len() == at + 2,
+            Some(_) => false,
+        };
+        is_about_it && is_one_of(word, &grants) && words[..at].last().is_some_and(|before| is_negation(before))
     });
-    let sends_back = words.windows(2).any(|two| is_one_of(&two[0], &["send", "sent", "sending"]) && two[1] == "back")
-        || words
-            .windows(3)
-            .any(|three| three[0] == "send" && is_one_of(&three[1], &["it", "this"]) && three[2] == "back");
+    let is_sent = |word: &str| is_one_of(word, &["send", "sending", "sent"]);
+    let sends_back =
+        words.windows(3).any(|three| is_sent(&three[0]) && is_one_of(&three[1], &["it", "this"]) && three[2] == "back")
+            || is_sent(first) && words.iter().take(4).any(|word| word == "back");
     is_verdict
         || starts_with_no
         || is_not_granted
-        || sends_back && words.len() <= 8
+        || sends_back
         || is_short && !is_double
         || demands_change
         || is_negated(&words)
@@ -230,6 +223,7 @@ mod tests {
             "not accepted: the documents do not grant it",
             "the documents do not grant it",
             "no: send it back",
+            "sending it back, it loses a client",
             "the documents don't support this, so it weakens R1",
         ] {
             assert!(denies_acceptance(reason), "{reason}");
@@ -251,6 +245,10 @@ mod tests {
             "the documents do not grant a second lease",
             "a refused request is sent back to its client, which waits for the next term and its leader",
             "No client needs it",
+            "The request is sent back to the client",
+            "Not accepted requests change nothing",
+            "The guard does not permit that two clients hold it",
+            "the lease does not allow it to write",
         ] {
             assert!(!denies_acceptance(reason), "{reason}");
         }

@@ -323,7 +323,6 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
             "llm/prices.rs",
             "llm/recording.rs",
             "monitor/objective_config.rs",
-            "mutation/results.rs",
             "cli/audit_labels.rs",
             "cli/eval_suite.rs",
             "cli/forged_run.rs",

@@ -46,10 +46,9 @@ impl Results {
         };
         if let Err(source) = std::fs::create_dir_all(dir) {
             let source = match source.kind() {
-                io::ErrorKind::AlreadyExists => io::Error::new(
-                    source.kind(),
-                    "it is a file, and the results need a folder; choose another one: --out DIR",
-                ),
+                io::ErrorKind::AlreadyExists => {
+                    io::Error::new(source.kind(), "it is no folder; choose one for the results: --out DIR")
+                }
                 _ => source,
             };
             return Err(at(dir)(source));
@@ -162,7 +161,7 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&other).ok().as_deref(), text);
         }
         std::fs::write(&other, "text").unwrap();
-        assert!(Results::open(&other).unwrap_err().to_string().contains("choose another one: --out DIR"));
+        assert!(Results::open(&other).unwrap_err().to_string().contains("it is no folder"));
     }
 
     use super::*;

@@ -92,8 +92,18 @@ impl Reader<'_> {
     /// Reads a line such as `Binary files a/x and b/x differ`, or the first one of a binary patch, whose file the header names.
     fn binary_file(&mut self, git: &GitHeader) {
         let line = self.lines[self.at];
+        if let Some(new) = &git.renamed_to {
+            let (line, lines) = (self.at + 1, BTreeSet::new());
+            self.files.push(ChangedFile { written: new.clone(), without_prefix: None, line, lines, is_binary: true });
+            return;
+        }
         let pair = match line.strip_prefix("Binary files ").and_then(|rest| rest.strip_suffix(" differ")) {
-            Some(rest) => rest.rsplit_once(" and "),
+            // The names may have the word, too; they are the same but for their prefixes.
+            Some(rest) => rest
+                .match_indices(" and ")
+                .map(|(at, and)| (&rest[..at], &rest[at + and.len()..]))
+                .find(|(old, new)| old.split_once('/').map(|(_, old)| old) == new.split_once('/').map(|(_, new)| new))
+                .or_else(|| rest.rsplit_once(" and ")),
             // Both names are the same but for their prefixes.
             None => git.names.as_deref().and_then(|names| names.split_at_checked(names.len() / 2)),
         };
@@ -308,6 +318,10 @@ mod tests {
             assert!(files[0].is_binary && files[0].lines.is_empty(), "{files:?}");
             assert_eq!(files[0].without_prefix.as_deref(), Some("s/Spec.tla"), "{rest}");
         }
+        let renamed = "diff --git a/Old.tla b/LockService.tla\nrename from Old.tla\nrename to LockService.tla\nGIT binary patch\n";
+        assert_eq!(parse_unified_diff(renamed).unwrap()[0].written, "LockService.tla");
+        let and = "Binary files a/Lock and key.tla and b/Lock and key.tla differ\n";
+        assert_eq!(parse_unified_diff(and).unwrap()[0].without_prefix.as_deref(), Some("Lock and key.tla"));
         assert_eq!(parse_unified_diff("Binary files a/x.png and /dev/null differ\n").unwrap(), []);
     }
 

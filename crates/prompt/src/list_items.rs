@@ -218,7 +218,7 @@ fn is_nested_label(form: &Form, text: &str) -> bool {
     form.part.is_some_and(|part| part.find(label).is_some_and(|found| found.start() == 0))
 }
 
-/// "None; the documents decide everything."
+/// Matches "None; the documents decide everything."
 static NONE_WITH_REASON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)^[-*+\s]*none\s*[;,:\u{2013}\u{2014}]\s").expect("a valid pattern"));
 

@@ -12,7 +12,7 @@ use super::cited_places::{LineRange, has_quote};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::content_words::content_words;
 use super::documents::Document;
-use super::sentences::{lines_of_items, sentences};
+use super::sentences::{is_heading, lines_of_items, sentences};
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
 pub const DEFAULT_NORMATIVE_WORDS: [&str; 6] = ["must", "shall", "never", "always", "at no time", "only if"];
@@ -60,8 +60,8 @@ impl NormativeSentence {
 /// lines.
 ///
 /// Otherwise the words of the part that cites the place decide. If the part quotes words with the place, it accounts for the
-/// sentence that contains them, if they are not only common words and no other sentence there contains them, or if they have half
-/// of its content words. If not, it accounts for each sentence with which it shares half of the sentence's content
+/// sentence if the quotation has a content word and no other sentence there contains it, or if it has at least two of the
+/// sentence's content words and half of them. If not, it accounts for each sentence with which it shares half of the sentence's content
 /// words, and for the sentence with which it shares most: at least two words, or one if it shares none with the others.
 pub fn account_for(
     informal: &str,
@@ -100,16 +100,29 @@ pub fn account_for(
 /// ("The following must hold:").
 fn normative_sentences(document: &str, words: &[String]) -> Vec<(usize, usize, String)> {
     let items = lines_of_items(document);
+    let lines: Vec<&str> = document.lines().collect();
     let mut found = Vec::new();
-    let mut is_demanded = false;
+    // Whether the paragraph above the list demands its items, and the columns of the items above that do.
+    let (mut is_demanded, mut demanding) = (false, Vec::new());
+    let mut last = 0;
     for (from, to, text) in sentences(document) {
         let is_own = is_normative(&text, words);
-        let is_item = items.contains(&from);
-        if is_own || is_item && is_demanded {
-            found.push((from, to, text.clone()));
+        let introduces = is_own && text.trim_end().trim_end_matches(['*', '_']).ends_with(':');
+        let column = lines[from - 1].len() - lines[from - 1].trim_start().len();
+        if lines.get(last..from - 1).unwrap_or_default().iter().any(|line| is_heading(line)) {
+            (is_demanded, demanding) = (false, Vec::new());
         }
-        if !is_item {
-            is_demanded = is_own && text.trim_end().trim_end_matches(['*', '_']).ends_with(':');
+        last = to;
+        if !items.contains(&from) {
+            (is_demanded, demanding) = (introduces, Vec::new());
+        } else {
+            demanding.retain(|above| *above < column);
+        }
+        if is_own || items.contains(&from) && (is_demanded || !demanding.is_empty()) {
+            found.push((from, to, text));
+        }
+        if items.contains(&from) && introduces {
+            demanding.push(column);
         }
     }
     found
@@ -207,14 +220,16 @@ impl<'a> Citing<'a> {
     }
 }
 
-/// Whether a quotation is from this sentence, and tells it from the others on the same lines or has half of its content words.
+/// Whether the quotation is in this sentence and identifies it: no other sentence contains it, or it has at least two content
+/// words and half of the sentence's.
 fn is_quoted(quote: &str, demand: &Demand, others: &[&Demand]) -> bool {
     let words = content_words(quote);
     let own = words.intersection(&demand.words).count();
     // In a text without blanks, a part of a sentence has other words than the whole.
-    let is_told = own > 0 || !words.is_empty() && !quote.is_ascii();
+    let is_most = 2 * quote.len() > demand.text.len();
+    let identifies = own > 0 || is_most || !words.is_empty() && !quote.is_ascii();
     let is_from = |demand: &Demand| has_quote(&demand.text, quote);
-    is_told
+    identifies
         && is_from(demand)
         && (own >= 2 && 2 * own >= demand.words.len() || !others.iter().any(|other| is_from(other)))
 }
@@ -262,10 +277,10 @@ fn as_seen(text: &str) -> String {
     skeleton(&plain.chars().filter(is_seen).collect::<String>().to_lowercase()).collect()
 }
 
-/// The longest tag that is left out of a text. Without a limit, a text of many `<` would be searched to its end from each.
+/// The longest HTML tag, in bytes, that is removed. Without a limit, many `<` would take quadratic time.
 const MAX_TAG_BYTES: usize = 4_096;
 
-/// Splits a text at the first of these ASCII marks within a number of bytes.
+/// Splits a text at an ASCII mark, if it is within the first `limit` bytes.
 fn split_within(text: &str, mark: u8, limit: usize) -> Option<(&str, &str)> {
     let at = text.bytes().take(limit).position(|byte| byte == mark)?;
     Some((&text[..at], &text[at + 1..]))
@@ -363,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quotation_decides_only_if_it_tells_a_sentence_from_the_others() {
+    fn a_quotation_counts_only_if_it_identifies_a_sentence() {
         let line =
             "It is never above the limit. It must stop at the limit. A second worker must never add while it waits.\n";
         let documents = [Document { path: "a.md".into(), text: line.into() }];
@@ -386,9 +401,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_normative_sentence_introduces_is_normative() {
-        let text = "#A second worker must never add.\n\n####### It shall stop.\n\nThe following must hold:\n\n- One lock.\n- It ends.\n  \
-                    Then it waits.\n\nIt grows.\n\nThese exist:\n\n- Two.\n";
+    fn list_items_below_a_normative_sentence_are_normative() {
+        let text = "#A second worker must never add.\n\n# What must hold\n\n## It shall wait.\n\n####### It shall stop.\n\nThe following must hold:\n\n- One lock.\n- It ends.\n  \
+                    Then it waits.\n- A client must:\n  - wait;\n  - stop.\n\nIt grows.\n\nThese exist:\n\n- Two.\n";
         let documents = [Document { path: "a.md".into(), text: text.into() }];
         let found = account_for("", &documents, |_| true, &words());
         let found: Vec<&str> = found.iter().map(|sentence| sentence.text.as_str()).collect();
@@ -396,11 +411,15 @@ mod tests {
             found,
             [
                 "#A second worker must never add.",
+                "## It shall wait.",
                 "####### It shall stop.",
                 "The following must hold:",
                 "- One lock.",
                 "- It ends.",
-                "Then it waits."
+                "Then it waits.",
+                "- A client must:",
+                "- wait;",
+                "- stop."
             ]
         );
     }

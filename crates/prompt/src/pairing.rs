@@ -42,7 +42,7 @@ struct Side<'t> {
     paragraphs: Vec<usize>,
 }
 
-fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<Text<'t>>, usize>) -> Vec<usize> {
+fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<PassageKey<'t>>, usize>) -> Vec<usize> {
     let mut found = Vec::with_capacity(all.len());
     for paragraph in all.chunk_by(|a, b| a.paragraph == b.paragraph) {
         let texts = paragraph.iter().map(text_of).collect();
@@ -53,10 +53,10 @@ fn number_paragraphs<'t>(all: &'t [Passage<'t>], numbers: &mut HashMap<Vec<Text<
     found
 }
 
-/// What a passage says, and whether it says it as code, which is an example and no promise.
-type Text<'t> = (&'t str, bool);
+/// The text of a passage and whether it is code. Code never matches prose, because it is an example, not a promise.
+type PassageKey<'t> = (&'t str, bool);
 
-fn text_of<'t>(passage: &'t Passage<'_>) -> Text<'t> {
+fn text_of<'t>(passage: &'t Passage<'_>) -> PassageKey<'t> {
     (&passage.text, passage.is_code)
 }
 
@@ -65,11 +65,11 @@ impl<'t> Side<'t> {
         &self.all[at].document.path
     }
 
-    fn text(&self, at: usize) -> Text<'t> {
+    fn text(&self, at: usize) -> PassageKey<'t> {
         text_of(&self.all[at])
     }
 
-    fn heading(&self, at: usize) -> Option<Text<'t>> {
+    fn heading(&self, at: usize) -> Option<PassageKey<'t>> {
         self.all[at].heading.map(|heading| self.text(heading))
     }
 
@@ -79,11 +79,11 @@ impl<'t> Side<'t> {
     }
 
     /// The passage before it in its paragraph.
-    fn before(&self, at: usize) -> Option<Text<'t>> {
+    fn before(&self, at: usize) -> Option<PassageKey<'t>> {
         (at > self.all[at].paragraph.start).then(|| self.text(at - 1))
     }
 
-    fn after(&self, at: usize) -> Option<Text<'t>> {
+    fn after(&self, at: usize) -> Option<PassageKey<'t>> {
         (at + 1 < self.all[at].paragraph.end).then(|| self.text(at + 1))
     }
 }

@@ -156,6 +156,9 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
             heading = open.last().map(|(at, _)| *at);
             is_in_list = false;
         }
+        if level.is_some() {
+            is_in_list = false;
+        }
         let is_item = level.is_none() && kinds[block.start] == LineKind::Item;
         let is_indented_code = is_markdown && is_plain && margin >= 4 && !is_in_list;
         is_in_list |= is_item;
@@ -165,7 +168,7 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         }
         let last_text = found.last().map_or("", |(_, _, text)| text.trim_end());
         let is_lead_in = is_plain && last_text.ends_with(':');
-        // An item that is no sentence says what those below it are about.
+        // An item that is not a sentence is a heading of the items below it.
         let has_items_below = || {
             let next = blocks.get(number + 1).filter(|next| kinds[next.start] == LineKind::Item);
             next.is_some_and(|next| indent(&text[next.start].1) > margin)

@@ -144,16 +144,18 @@ fn fence_mark(line: &str) -> (char, usize) {
     (mark, line.chars().take_while(|c| *c == mark).count())
 }
 
-/// The sentences of a document outside of code and headings, each with its first and last line, from 1.
+/// The sentences of a document outside of code and of headings without a full stop at the end, each with its first and last line, from 1.
 pub(super) fn sentences(document: &str) -> Vec<(usize, usize, String)> {
     let lines: Vec<&str> = document.lines().collect();
     let kinds = line_kinds(&lines);
-    let is_left_out = |first: usize| kinds[first] == LineKind::Code || is_heading(lines[first]);
+    // A heading that is a whole sentence says something. In a text file, its mark may begin a comment.
+    let is_title = |line: &str| is_heading(line) && !line.trim_end().ends_with('.');
+    let is_left_out = |first: usize| kinds[first] == LineKind::Code || is_title(lines[first]);
     let paragraphs = paragraphs(&kinds).into_iter().filter(|paragraph| !is_left_out(paragraph.start));
     paragraphs.flat_map(|paragraph| paragraph_sentences(&lines, paragraph)).collect()
 }
 
-/// Whether a line is a heading: one to six marks, and then a blank or nothing. Source: `CommonMark`, section 4.2.
+/// Whether a line is a heading: one to six `#` (`CommonMark`, section 4.2) or `=` (AsciiDoc), then a blank or the end.
 pub(super) fn is_heading(line: &str) -> bool {
     let line = line.trim();
     ['#', '='].into_iter().any(|mark| {
@@ -163,7 +165,7 @@ pub(super) fn is_heading(line: &str) -> bool {
     })
 }
 
-/// The first lines of the paragraphs, from 1, that are items of a list, or are part of one.
+/// Returns all lines, from 1, of items of lists and of the indented paragraphs below them.
 pub(super) fn lines_of_items(document: &str) -> BTreeSet<usize> {
     let lines: Vec<&str> = document.lines().collect();
     let kinds = line_kinds(&lines);

@@ -30,10 +30,10 @@ pub(super) fn read_cover_line(line: &str) -> CoverLine {
     }
     let names_requirement = || {
         let is_id = |word: &str| requirement_id(&word.to_uppercase()).is_some();
-        line.split(is_mark).any(is_id)
+        line.split(is_separator).any(is_id)
     };
-    let speaks_of_covering = line.split(is_mark).any(|word| begins(word, "cover"));
-    let first = line.split(is_mark).next().unwrap_or_default().to_ascii_lowercase();
+    let speaks_of_covering = line.split(is_separator).any(|word| begins(word, "cover"));
+    let first = line.split(is_separator).next().unwrap_or_default().to_ascii_lowercase();
     let begins_a_claim = ["cover", "covers", "covering"].contains(&first.as_str());
     if begins_a_claim || (speaks_of_covering && names_requirement()) {
         return CoverLine::Unclear;
@@ -56,35 +56,28 @@ pub(super) fn read_cover_lines(lines: &[&str]) -> Vec<CoverLine> {
     (0..lines.len()).map(read).collect()
 }
 
-/// Whether a line restricts the list above it. `no two clients hold the lock` describes the property.
+/// Whether a line restricts the list above it. `no two clients hold the lock` describes the property, and so does a sentence
+/// such as "Until the lease ends, …".
 fn begins_with_restriction(line: &str) -> bool {
-    const PHRASES: [&str; 12] = [
-        "no longer",
-        "not",
-        "but",
-        "except",
-        "excluding",
-        "unless",
-        "until",
-        "partly",
-        "partially",
-        "in part",
-        "only in part",
-        "only partly",
-    ];
-    let line = line.trim_start_matches(is_mark).to_lowercase();
-    let is_whole = |rest: &str| !rest.starts_with(char::is_alphanumeric);
-    PHRASES.iter().any(|phrase| line.strip_prefix(phrase).is_some_and(is_whole))
+    const PHRASES: [&str; 9] =
+        ["no longer", "but", "except", "excluding", "partly", "partially", "in part", "only in part", "only partly"];
+    const BEFORE_A_CLAUSE: [&str; 3] = ["not", "unless", "until"];
+    let line = line.trim_start_matches(is_separator);
+    let is_sentence = line.starts_with(char::is_uppercase);
+    let line = line.to_lowercase();
+    let ends_at_word = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    let begins = |phrase: &&str| line.strip_prefix(*phrase).is_some_and(ends_at_word);
+    PHRASES.iter().any(|phrase| begins(&phrase)) || !is_sentence && BEFORE_A_CLAUSE.iter().any(|word| begins(&word))
 }
 
 /// Whether a line denies the list below it. A mark after the last word ends the sentence.
 fn ends_with_negation(line: &str) -> bool {
     const WORDS: [&str; 7] = ["not", "never", "longer", "cannot", "neither", "nor", "hardly"];
-    let word = line.split_whitespace().last().unwrap_or_default();
-    WORDS.contains(&word) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
+    let word = line.split_whitespace().last().unwrap_or_default().to_lowercase();
+    WORDS.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
 }
 
-fn is_mark(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
@@ -223,6 +216,7 @@ mod tests {
             ["covers R1", "(only in part)"],
             ["This does not", "covers R1"],
             ["It doesn't", "covers R1"],
+            ["This does NOT", "covers R1"],
             ["covers R1", "- until the lease ends"],
         ] {
             let read = read_cover_lines(&lines);

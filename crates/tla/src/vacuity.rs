@@ -21,7 +21,7 @@ pub enum Subject {
     Step,
     /// A premise that some reachable state should satisfy.
     Premise,
-    /// What has to come true at some time, and should not be true in every initial state.
+    /// `P` of `<>P`, which some initial state should violate.
     Eventuality,
 }
 
@@ -282,7 +282,7 @@ pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
                 property: name,
                 prefix,
                 initial: initial.as_deref(),
-                always: 0,
+                enclosing_boxes: 0,
                 open: Vec::new(),
                 found: &mut found,
                 visits: MAX_VISITS,
@@ -311,8 +311,8 @@ struct Premises<'a, 'f> {
     prefix: String,
     /// The initial predicate, if it is known.
     initial: Option<&'f str>,
-    /// How many `[]` are around.
-    always: usize,
+    /// The number of enclosing `[]`.
+    enclosing_boxes: usize,
     open: Vec<&'a str>,
     found: &'f mut Vec<Question>,
     /// How many more formulas may be visited.
@@ -362,7 +362,11 @@ impl<'a> Premises<'a, '_> {
             (NodeKind::Infix, "=>" | "~>", Some(lhs), Some(rhs)) => {
                 let mut inner = context.to_vec();
                 if self.premise(tree, lhs, "", &mut inner) {
+                    // What follows `A ~>` has to come true later, whatever is true at the start.
+                    let later = usize::from(symbol == "~>");
+                    self.enclosing_boxes += later;
                     self.visit(tree, rhs, &inner, depth + 1);
+                    self.enclosing_boxes -= later;
                 }
             }
             (NodeKind::DisjunctionList, ..) | (NodeKind::Infix, "\\/", ..) => {
@@ -385,16 +389,16 @@ impl<'a> Premises<'a, '_> {
             }
             (NodeKind::Bounded, ..) => self.quantified(tree, id, context, depth),
             (NodeKind::Prefix, "[]", _, Some(operand)) => {
-                self.always += 1;
+                self.enclosing_boxes += 1;
                 self.visit(tree, operand, context, depth + 1);
-                self.always -= 1;
+                self.enclosing_boxes -= 1;
             }
             (NodeKind::BoxAction, ..) => {
                 if let Some(action) = tree.children(id).next() {
                     self.visit(tree, action, context, depth + 1);
                 }
             }
-            (NodeKind::Prefix, "<>", _, Some(operand)) if self.always == 0 => {
+            (NodeKind::Prefix, "<>", _, Some(operand)) if self.enclosing_boxes == 0 => {
                 if let Some(initial) = self.initial {
                     self.eventuality(tree, operand, initial, context);
                 }
@@ -475,7 +479,7 @@ impl<'a> Premises<'a, '_> {
         }
     }
 
-    /// Asks whether an initial state violates what has to come true. If none does, no step can violate the property.
+    /// Asks whether an initial state violates `P` of `<>P`. If none does, `<>P` always holds.
     fn eventuality(&mut self, tree: &Tree, id: Id, initial: &str, context: &[Context]) {
         let mut inner = context.to_vec();
         inner.push(Context::Premise(initial.to_owned()));
@@ -574,9 +578,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_to_come_true_must_be_false_in_an_initial_state() {
+    fn an_eventuality_must_be_false_in_an_initial_state() {
         let body = "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\n\
-                    Live == <>(n = 1) /\\ [](<>(m = 1)) /\\ (m = 2 => <>(m = 3))\n\\* covers R2\nStep == [][n > 5 => n' = 6]_vars";
+                    Live == <>(n = 1) /\\ [](<>(m = 1)) /\\ (m = 2 => <>(m = 3)) /\\ (m = 4 ~> <>(m = 5))\n\\* covers R2\nStep == [][n > 5 => n' = 6]_vars";
         let cfg = Cfg::parse("SPECIFICATION Spec\nPROPERTIES Live Step\n").unwrap();
         let asked = premise_questions(&module(body), &cfg).0;
         let asked: Vec<(Subject, String)> =
@@ -587,6 +591,7 @@ mod tests {
                 (Subject::Eventuality, "((Init)) /\\ (~(n = 1))".to_owned()),
                 (Subject::Premise, "m = 2".to_owned()),
                 (Subject::Eventuality, "(m = 2) /\\ (((Init)) /\\ (~(m = 3)))".to_owned()),
+                (Subject::Premise, "m = 4".to_owned()),
                 (Subject::Premise, "n > 5".to_owned()),
             ]
         );

@@ -137,11 +137,11 @@ fn a_resumed_run_knows_that_its_review_was_recorded_for_other_documents() {
 }
 
 #[test]
-fn a_run_that_goes_on_says_which_documents_are_others_now() {
+fn resume_names_changed_documents() {
     let bench = counter::bench();
     bench.forge(&Script::default().answer("informal_spec", 9, 1, "draft", ""), &[]).expect(5);
     let unchanged = bench.run(&["resume", "specs"]).expect(5);
-    assert!(!unchanged.stderr.contains("that this run began with"), "{}", unchanged.stderr);
+    assert!(!unchanged.stderr.contains("differ from this run's copies"), "{}", unchanged.stderr);
     bench.write("docs/counter.md", counter::DOC.replace("never", "always"));
-    bench.run(&["resume", "specs"]).expect(5).says(&["that this run began with: docs/counter.md;"]);
+    bench.run(&["resume", "specs"]).expect(5).says(&["that differ from this run's copies: docs/counter.md;"]);
 }

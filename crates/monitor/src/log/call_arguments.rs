@@ -45,18 +45,18 @@ pub(super) const ARGUMENT_WORDS: [&str; 20] = [
 /// Words of keys, in any case, that hold a part of the input of an object that is a call anyway.
 pub(super) const PAYLOAD_WORDS: [&str; 10] =
     ["command", "cmd", "payload", "data", "code", "query", "path", "body", "script", "inputs"];
-/// Those of them that are hardly ever anything else, so that they count beside arguments, too.
+/// Payload words that count even beside arguments, because they rarely mean anything else.
 const INPUT_WORDS: [&str; 7] = ["command", "cmd", "payload", "code", "body", "script", "inputs"];
 
-/// All that an object holds of the arguments of its call.
+/// The arguments of one call.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     pub(super) keys: Vec<&'a str>,
     pub(super) value: Value,
-    /// Whether they stand under several keys.
+    /// Whether they are under several keys.
     pub(super) are_joined: bool,
-    /// Whether some part has no place in the value: two keys differ on it.
-    pub(super) is_partial: bool,
+    /// Whether they may be wrong or incomplete: two keys differ, or the key is unknown.
+    pub(super) are_uncertain: bool,
 }
 
 impl<'a> Arguments<'a> {
@@ -68,28 +68,43 @@ impl<'a> Arguments<'a> {
             .filter(|(_, value)| !is_empty(value))
             .collect();
         let keys = found.iter().map(|(key, _)| *key).collect();
-        let (are_joined, is_partial) = (false, false);
+        let (are_joined, are_uncertain) = (false, false);
         let mut all = match &filled[..] {
             [] => {
-                return found.first().map(|(_, value)| Self { keys, value: (*value).clone(), are_joined, is_partial });
+                return found.first().map(|(_, value)| Self {
+                    keys,
+                    value: (*value).clone(),
+                    are_joined,
+                    are_uncertain,
+                });
             }
-            [(_, value)] => return Some(Self { keys, value: value.clone(), are_joined, is_partial }),
-            _ => Self { keys, value: Value::Null, are_joined: true, is_partial },
+            // A list is one part of the input, and its key names it.
+            [(key, value)] if value.is_array() && is_one_of(key, &PAYLOAD_WORDS) => {
+                let value = Value::Object(Map::from_iter([(normal(key).into_owned(), value.clone())]));
+                return Some(Self { keys, value, are_joined, are_uncertain });
+            }
+            [(_, value)] => return Some(Self { keys, value: value.clone(), are_joined, are_uncertain }),
+            _ => Self { keys, value: Value::Null, are_joined: true, are_uncertain },
         };
         let mut joined = Map::new();
         let mut put = |key: &str, value: Value| match joined.get(key) {
-            Some(known) => all.is_partial |= *known != value,
+            Some(known) => all.are_uncertain |= *known != value,
             None => _ = joined.insert(key.to_owned(), value),
         };
         for (key, value) in filled {
             match value {
                 Value::Object(fields) => fields.into_iter().for_each(|(name, value)| put(&name, value)),
-                other => put(key, other),
+                other => put(&normal(key), other),
             }
         }
         all.value = Value::Object(joined);
         Some(all)
     }
+}
+
+/// Whether a key, in any spelling, may hold a part of the input of a call that has other arguments.
+pub(super) fn is_input_word(key: &str) -> bool {
+    is_one_of(key, &INPUT_WORDS)
 }
 
 pub(super) fn is_empty(value: &Value) -> bool {
@@ -102,7 +117,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What an object that is a call holds of its arguments, under any key that is known to hold some.
+/// Joins the arguments of a call from all known keys.
 pub(super) fn joined_arguments(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
     let is_scalar = |value: &Value| value.is_null() || value.is_number() || value.is_boolean();
     let values = || fields.iter().map(|(key, value)| (key.as_str(), value)).filter(|(_, value)| !is_scalar(value));
@@ -114,7 +129,7 @@ pub(super) fn joined_arguments(fields: &Map<String, Value>) -> Option<Arguments<
     Arguments::join(&found)
 }
 
-/// The same for an object that names a tool and has no word for arguments; a text stays one.
+/// Joins the payload keys of an object that names a tool but has no key for arguments.
 pub(super) fn joined_payload(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
     let values = fields.iter().map(|(key, value)| (key.as_str(), value));
     let is_payload = |(key, value): &(&str, &Value)| {
@@ -131,9 +146,9 @@ pub(super) fn arguments_of(fields: &Map<String, Value>) -> Option<(&'static str,
         .find_map(|key| Some((*key, fields.get(*key).filter(|value| is_value(value) && !is_schema(value))?)))
 }
 
-/// What a call without arguments has with parts of its own, which may be its arguments under an unknown key.
+/// Finds objects and lists under unknown keys, which may be the arguments.
 pub(super) fn unknown_parts(fields: &Map<String, Value>) -> Option<Arguments<'_>> {
-    const KNOWN: [&str; 31] = [
+    const KNOWN: [&str; 34] = [
         "caller",
         "cache_control",
         "metadata",
@@ -155,7 +170,10 @@ pub(super) fn unknown_parts(fields: &Map<String, Value>) -> Option<Arguments<'_>
         "structured_content",
         "outputs",
         "tags",
-        // Calls below these are found there.
+        "call_provider_metadata",
+        "citations",
+        "view",
+        // The search visits these itself.
         "tool_calls",
         "tool_call",
         "function_call",
@@ -174,8 +192,8 @@ pub(super) fn unknown_parts(fields: &Map<String, Value>) -> Option<Arguments<'_>
     };
     let found: Vec<(&str, &Value)> =
         fields.iter().map(|(key, value)| (key.as_str(), value)).filter(is_unknown).collect();
-    // It is not known whether they are the arguments, and all of them.
-    Arguments::join(&found).map(|found| Arguments { is_partial: true, ..found })
+    // These may not be the arguments, or not all of them.
+    Arguments::join(&found).map(|found| Arguments { are_uncertain: true, ..found })
 }
 
 /// The value of a key that is a word for arguments in any spelling.

@@ -13,16 +13,16 @@ pub(super) enum Certainty {
     Possible,
 }
 
-/// What one object says of a call.
+/// A call as one object describes it.
 #[derive(Debug)]
 pub(super) struct CallForm<'a> {
     pub(super) name: String,
     pub(super) id: Option<String>,
     pub(super) arguments: Option<Value>,
-    /// Whether the arguments stand under several keys, so that a reader of one of them has not read all.
+    /// Whether the arguments are under several keys, so that a reader of one key has not read all.
     pub(super) are_joined: bool,
-    /// Whether two keys differ on a part of the arguments.
-    pub(super) is_partial: bool,
+    /// Whether the arguments may be wrong or incomplete: two keys differ, or the key is unknown.
+    pub(super) are_uncertain: bool,
     pub(super) certainty: Certainty,
     pub(super) is_history: bool,
     /// The keys that hold the call, so that nothing below them is another one.
@@ -46,15 +46,17 @@ pub(super) fn id_of(fields: &Map<String, Value>) -> Option<String> {
     ID_KEYS.iter().find_map(|key| Some(text(fields, key)?.to_owned()))
 }
 
-/// A call that is only possible if its arguments may be under a key that is not known.
-pub(super) fn doubted_if_unknown<'a>(call: CallForm<'a>, fields: &'a Map<String, Value>) -> CallForm<'a> {
+/// Uses unknown parts as the arguments of a call that has none, and marks it as possible.
+pub(super) fn with_unknown_parts<'a>(call: CallForm<'a>, fields: &'a Map<String, Value>) -> CallForm<'a> {
     if call.arguments.as_ref().is_some_and(|arguments| !is_empty(arguments)) {
         return call;
     }
     let inner = || ["function", "custom"].iter().find_map(|key| fields.get(*key)?.as_object());
     let Some(found) = unknown_parts(fields).or_else(|| unknown_parts(inner()?)) else { return call };
     let (arguments, certainty) = (Some(found.value), Certainty::Possible);
-    CallForm { arguments, are_joined: found.are_joined, is_partial: true, certainty, ..call }
+    // They are searched as arguments, and not once more as fields.
+    let consumed = call.consumed.iter().copied().chain(found.keys).collect();
+    CallForm { arguments, are_joined: found.are_joined, are_uncertain: true, certainty, consumed, ..call }
 }
 
 pub(super) fn form<'a>(
@@ -68,7 +70,7 @@ pub(super) fn form<'a>(
         id: id_of(fields),
         arguments: None,
         are_joined: false,
-        is_partial: false,
+        are_uncertain: false,
         certainty,
         is_history: false,
         consumed: vec![name_key],
@@ -89,8 +91,8 @@ pub(super) fn with_arguments<'a>(mut call: CallForm<'a>, fields: &'a Map<String,
         Value::Object(typed) if typed.len() == 2 && typed.contains_key("mime_type") => typed.get("value").cloned(),
         _ => None,
     };
-    (call.arguments, call.are_joined, call.is_partial) =
-        (value.or(Some(found.value)), found.are_joined, found.is_partial);
+    (call.arguments, call.are_joined, call.are_uncertain) =
+        (value.or(Some(found.value)), found.are_joined, found.are_uncertain);
     call
 }
 
@@ -101,7 +103,7 @@ pub(super) fn known_call<'a>(name: &str, arguments: Option<&Value>) -> CallForm<
         id: None,
         arguments: arguments.cloned(),
         are_joined: false,
-        is_partial: false,
+        are_uncertain: false,
         certainty: Certainty::Known,
         is_history: false,
         consumed: Vec::new(),

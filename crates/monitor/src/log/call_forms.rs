@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::call_arguments::{Arguments, arguments_of, is_empty, is_schema, joined_payload, unknown_parts};
 use super::call_form::{
-    CallForm, Certainty, TOOL_KEYS, doubted_if_unknown, first_text, form, id_of, known_call, text, with_arguments,
+    CallForm, Certainty, TOOL_KEYS, first_text, form, id_of, known_call, text, with_arguments, with_unknown_parts,
 };
 use super::call_words::normal;
 use super::span_calls::{call_of_attributes, indexed_attributes};
@@ -20,7 +20,13 @@ pub(super) fn is_definition(fields: &Map<String, Value>, around: Surroundings) -
         return false;
     }
     let has_input = |(key, value): (&String, &Value)| {
-        let is_filled = value.is_string() || value.as_object().is_some_and(|fields| !fields.is_empty());
+        let is_typed = |part: &Value| part.get("type").is_some_and(Value::is_string);
+        let is_filled = match value {
+            Value::String(_) => true,
+            // A schema of each parameter describes.
+            Value::Object(parts) => !parts.is_empty() && !parts.values().all(is_typed),
+            _ => false,
+        };
         is_filled && !is_schema(value) && matches!(&*normal(key), "command" | "cmd" | "params" | "inputs" | "payload")
     };
     if fields.iter().any(has_input) {
@@ -45,9 +51,15 @@ pub(super) fn calls_of(fields: &Map<String, Value>, around: Surroundings) -> Vec
         return typed.or_else(shown).into_iter().collect();
     }
     if around.is_argument {
-        let call = typed_call(fields, &kind).or_else(|| listed_call(fields, around)).or_else(|| named_tool(fields));
-        let is_whole = |call: &CallForm<'_>| !call.name.is_empty() && call.arguments.is_some();
-        return call.filter(is_whole).into_iter().collect();
+        let call = typed_call(fields, &kind)
+            .or_else(|| listed_call(fields, around))
+            .or_else(|| call_of_function(fields, around))
+            .or_else(|| call_of_framework(fields, &kind))
+            .or_else(|| named_tool(fields));
+        let is_call = |call: &CallForm<'_>| !call.name.is_empty() && (call.arguments.is_some() || around.is_call_list);
+        // Data about a call looks the same, except below a key that is only used for calls.
+        let certainty = if around.is_call_list { Certainty::Known } else { Certainty::Possible };
+        return call.filter(is_call).map(|call| CallForm { certainty, ..call }).into_iter().collect();
     }
     let indexed = indexed_attributes(fields);
     if !indexed.is_empty() {
@@ -56,7 +68,7 @@ pub(super) fn calls_of(fields: &Map<String, Value>, around: Surroundings) -> Vec
     let call = typed_call(fields, &kind)
         .or_else(|| call_of_function(fields, around))
         .or_else(|| listed_call(fields, around))
-        .map(|call| doubted_if_unknown(call, fields))
+        .map(|call| with_unknown_parts(call, fields))
         .or_else(|| call_of_attributes(fields))
         .or_else(|| call_of_framework(fields, &kind))
         .or_else(|| named_tool(fields))
@@ -71,7 +83,7 @@ fn is_call_type(kind: &str) -> bool {
         || kind.strip_suffix("call").is_some_and(|what| !is_other_call(what.trim_end_matches('_')))
 }
 
-/// What else than a tool is called, and logged as such.
+/// Whether a type such as `llm_call` means a call of something other than a tool. `re` is for `recall`.
 fn is_other_call(what: &str) -> bool {
     const OTHERS: [&str; 12] =
         ["llm", "api", "model", "rpc", "http", "chat", "agent", "phone", "video", "system", "re", "chat_model"];
@@ -105,13 +117,18 @@ fn typed_call<'a>(fields: &'a Map<String, Value>, kind: &str) -> Option<CallForm
     match tool {
         // The tools that a provider offers itself have no name but the type.
         Some(tool) if OFFERED_TOOLS.contains(&tool) || OFFERED_INPUTS.iter().any(|key| fields.contains_key(*key)) => {
-            let mut call = form(fields, tool, Certainty::Known, "action");
-            let has_input = OFFERED_INPUTS.iter().any(|key| fields.contains_key(*key));
-            call.arguments = call
-                .arguments
-                .or_else(|| fields.get("action").cloned())
-                .or_else(|| has_input.then(|| Value::Object(fields.clone())));
-            Some(call)
+            let inputs: Map<String, Value> = OFFERED_INPUTS
+                .iter()
+                .filter_map(|key| Some(((*key).to_owned(), fields.get(*key).filter(|value| !is_empty(value))?.clone())))
+                .collect();
+            let usual = arguments_of(fields);
+            let all = match inputs.get("action") {
+                Some(action) if inputs.len() == 1 => action.clone(),
+                _ => Value::Object(inputs),
+            };
+            let arguments = usual.map(|(_, value)| value).or_else(|| Some(&all).filter(|all| !is_empty(all)));
+            let consumed = usual.map(|(key, _)| key).into_iter().chain(OFFERED_INPUTS).collect();
+            Some(CallForm { id: id_of(fields), consumed, ..known_call(tool, arguments) })
         }
         // A call without a name, or another thing whose type ends like that of a call.
         _ if fields.len() > 1 => Some(form(fields, "", Certainty::Possible, "type")),
@@ -210,7 +227,7 @@ fn named_tool(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     is_whole.then(|| form(fields, name, Certainty::Known, key))
 }
 
-/// What an object that names a tool has beside it, under keys that are no words for arguments.
+/// Returns a possible call if an object names a tool and has a payload or unknown parts.
 pub(super) fn payload_call<'a>(
     fields: &'a Map<String, Value>,
     name: &str,
@@ -220,13 +237,20 @@ pub(super) fn payload_call<'a>(
     let is_tool = first_text(fields, &TOOL_KEYS).is_some() || text(fields, "type") == Some("tool") || is_listed_tool;
     let (id, certainty) = (id_of(fields), Certainty::Possible);
     let Some(found) = joined_payload(fields).filter(|_| is_tool) else {
-        // What the call does may stand under a key that is not known.
+        // The arguments may be under an unknown key.
         let unknown = unknown_parts(fields).filter(|_| TOOL_KEYS.contains(&name_key))?;
-        return Some(CallForm { id, certainty, is_partial: true, ..known_call(name, Some(&unknown.value)) });
+        let consumed = unknown.keys.into_iter().chain([name_key]).collect();
+        return Some(CallForm {
+            id,
+            are_uncertain: true,
+            certainty,
+            consumed,
+            ..known_call(name, Some(&unknown.value))
+        });
     };
-    let Arguments { keys, value, are_joined, is_partial } = found;
+    let Arguments { keys, value, are_joined, are_uncertain } = found;
     let consumed = keys.into_iter().chain([name_key]).collect();
-    Some(CallForm { id, are_joined, is_partial, certainty, consumed, ..known_call(name, Some(&value)) })
+    Some(CallForm { id, are_joined, are_uncertain, certainty, consumed, ..known_call(name, Some(&value)) })
 }
 
 /// An action as a text. With arguments it names the tool; without, it is the command that an agent of one shell gives, so

@@ -27,10 +27,10 @@ pub(super) struct FoundCall {
     pub(super) name: String,
     pub(super) id: Option<String>,
     pub(super) arguments: Option<Value>,
-    /// Whether the arguments stand under several keys.
+    /// Whether the arguments are under several keys.
     pub(super) are_joined: bool,
-    /// Whether two keys differ on a part of them.
-    pub(super) is_partial: bool,
+    /// Whether they may be wrong or incomplete.
+    pub(super) are_uncertain: bool,
     pub(super) certainty: Certainty,
     /// Whether it is in a list of earlier messages, so that an earlier record may hold the same call.
     pub(super) is_history: bool,
@@ -68,7 +68,7 @@ pub(super) fn may_have_calls(json: &[u8]) -> bool {
 struct Search {
     place: String,
     found: Vec<FoundCall>,
-    /// How many were seen so far, also those that are stated twice.
+    /// The number of calls seen, including repeated ones.
     seen: usize,
 }
 
@@ -101,10 +101,10 @@ impl Search {
     }
 
     fn visit_text(&mut self, text: &str, key: &str, around: Surroundings) {
-        if around.is_argument {
+        if around.is_argument && !around.is_call_list {
             return;
         }
-        let is_by_others = around.is_result || around.is_by_others || around.is_attached;
+        let is_not_by_model = around.is_result || around.is_by_others || around.is_attached;
         let is_prose = surroundings::is_text_key(key);
         let is_searched = around.is_call_list || !(around.is_result || around.is_attached || is_prose);
         let parsed = if is_searched { parse_compound(text) } else { None };
@@ -120,7 +120,7 @@ impl Search {
                 _ => self.add_possible(around),
             }
         } else if is_searched && may_be_cut_off_call(text)
-            || !is_by_others && (is_prose && has_blocks(text) || !is_thought(key) && has_call_markup(text))
+            || !is_not_by_model && (is_prose && has_blocks(text) || !is_thought(key) && has_call_markup(text))
         {
             self.add_possible(around);
         }
@@ -136,10 +136,10 @@ impl Search {
             return;
         }
         let mut calls = call_forms::calls_of(fields, around);
-        if calls.is_empty() && !(around.is_result || around.is_argument) {
+        if calls.is_empty() && !around.is_result && (!around.is_argument || around.is_batch) {
             calls.extend(possible_call(fields, around.is_definition_list));
         }
-        // What a stream has begun in a text is put together nowhere.
+        // Stream pieces inside a text that were not joined: this call is incomplete.
         if around.text_depth > 0 && is_begun_in_stream(fields) {
             self.add_possible(around);
         }
@@ -175,7 +175,11 @@ impl Search {
             inner.is_call_list |= around.is_call_list && !has_call && value.is_object();
             inner.is_attached |= is_attachment;
             inner.is_result |= name == "data" && surroundings::is_end_of_tool(fields);
-            let key = if value.is_string() && surroundings::is_prose(fields, name) { "text" } else { name };
+            let key = match value {
+                Value::String(_) if surroundings::is_thought(fields) => "thinking",
+                Value::String(_) if surroundings::is_prose(fields, name) => "text",
+                _ => name,
+            };
             self.enter(name, |search| search.visit(value, key, inner));
         }
         if self.seen > before {
@@ -215,7 +219,7 @@ impl Search {
 
     fn add(&mut self, call: CallForm<'_>, around: Surroundings) {
         self.seen += 1;
-        let CallForm { name, id, arguments, are_joined, is_partial, certainty, .. } = call;
+        let CallForm { name, id, arguments, are_joined, are_uncertain, certainty, .. } = call;
         let arguments = arguments.map(|arguments| parse_arguments(&arguments)).filter(|arguments| !arguments.is_null());
         // One record often states a call in two forms; the identifier says that they are the same.
         let is_same = |other: &&mut FoundCall| id.is_some() && other.id == id && other.name == name;
@@ -223,6 +227,8 @@ impl Search {
             && (arguments.is_none() || other.arguments.is_none() || other.arguments == arguments)
         {
             other.arguments = other.arguments.take().or(arguments);
+            other.are_joined |= are_joined;
+            other.are_uncertain |= are_uncertain;
             other.is_history &= around.is_history;
             // The arguments of a call that lacks them here may be in the other form.
             if certainty == Certainty::Known && other.arguments.is_some() {
@@ -232,7 +238,7 @@ impl Search {
         }
         let place = if self.place.is_empty() { "the record itself".to_owned() } else { self.place.clone() };
         let is_history = around.is_history;
-        self.found.push(FoundCall { place, name, id, arguments, are_joined, is_partial, certainty, is_history });
+        self.found.push(FoundCall { place, name, id, arguments, are_joined, are_uncertain, certainty, is_history });
     }
 }
 

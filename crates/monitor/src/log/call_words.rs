@@ -91,8 +91,8 @@ const MARKUP: [&str; 20] = [
 
 /// Whether a text has the markup of a call.
 pub(super) fn has_call_markup(text: &str) -> bool {
-    // In backticks and in fenced code, it is spoken of.
-    let is_quoted = |at: usize| at > 0 && text.as_bytes()[at - 1] == b'`' || text[..at].matches("```").count() % 2 == 1;
+    // Markup in backticks is quoted, and no call.
+    let is_quoted = |at: usize| at > 0 && text.as_bytes()[at - 1] == b'`';
     let begins = |at: usize, markup: &str| {
         let found = text.as_bytes().get(at..at + markup.len());
         found.is_some_and(|found| found.eq_ignore_ascii_case(markup.as_bytes()))

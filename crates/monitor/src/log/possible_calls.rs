@@ -61,9 +61,9 @@ pub(super) fn is_like_call(fields: &Map<String, Value>) -> bool {
     let is_word = |(key, value): (&String, &Value)| is_kind(key) && value.as_str().is_some_and(is_call_word);
     let has_more = fields.values().any(|value| value.is_object() || value.is_array())
         || fields.values().filter(|value| value.is_string()).count() > 1;
-    let is_id = |(key, value): (&String, &Value)| {
+    let identifies_call = |(key, value): (&String, &Value)| {
         let names_tools = value.is_array() && TOOL_KEYS.contains(&key.as_str());
         value.is_string() && is_one_of(key, &CALL_ID_WORDS) || names_tools
     };
-    has_more && fields.iter().any(is_word) || fields.iter().any(is_id) && worded_arguments(fields).is_some()
+    has_more && fields.iter().any(is_word) || fields.iter().any(identifies_call) && worded_arguments(fields).is_some()
 }

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::call_arguments::is_input_word;
 use super::call_words::{has_call_markup, is_call_word, may_be_cut_off_call};
 use super::possible_calls::is_field_of_calls;
 use super::surroundings::is_reason_key;
@@ -97,10 +98,10 @@ impl Key {
             "value" => Self::ValueOfAttribute,
             "call_id" | "callId" | "callID" => Self::OtherId,
             "tools" | "message" | "role" | "model" | "kind" => Self::Other,
-            "command" | "cmd" | "payload" | "code" | "body" | "script" | "inputs" => Self::Payload,
             "action" | "custom" | "recipient_name" | "executableCode" | "executable_code" | "delta" | "chunk" => {
                 Self::Suspicious
             }
+            _ if is_input_word(key) => Self::Payload,
             _ if is_reason_key(key) => Self::Reason,
             _ if contains_ignoring_case(key, "tool") || contains_ignoring_case(key, "function") => {
                 if ends_ignoring_case(key, "id") { Self::OtherId } else { Self::Suspicious }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::call_arguments::is_empty;
 use super::call_fields::parse_arguments;
 use super::call_form::{CallForm, Certainty, form, known_call, text};
 use super::call_words::normal;
@@ -18,12 +19,13 @@ const SPAN_ATTRIBUTES: [(&str, &[&str], &[&str]); 4] = [
     ("tool.name", &["tool_call.id", "tool.id"], &["input.value", "tool.parameters", "tool.input"]),
 ];
 
-/// The attributes of a span of a tool, or a span that is only named after one.
+/// Reads a call from the attributes of the span of a tool, or from the name of the span.
 pub(super) fn call_of_attributes(fields: &Map<String, Value>) -> Option<CallForm<'_>> {
     for (name_key, id_keys, argument_keys) in SPAN_ATTRIBUTES {
         let Some(name) = text(fields, name_key) else { continue };
         let id = id_keys.iter().find_map(|key| text(fields, key)).map(str::to_owned);
-        let arguments = argument_keys.iter().find_map(|key| Some((*key, fields.get(*key)?)));
+        let filled = |key: &&'static str| Some((*key, fields.get(*key).filter(|value| !is_empty(value))?));
+        let arguments = argument_keys.iter().find_map(filled);
         let (argument_key, arguments) = arguments.unzip();
         let consumed = argument_key.into_iter().chain([name_key]).collect();
         return Some(CallForm { id, consumed, ..known_call(name, arguments) });

@@ -97,9 +97,9 @@ impl States {
                 if own.as_ref().is_none_or(is_empty) || found[at].are_joined {
                     step.set_arguments(number, found[at].arguments.clone());
                 }
-                // What the call does may stand under a key that is not known.
+                // The arguments may be under an unknown key.
                 let is_unread = found[at].arguments.as_ref().is_none_or(is_empty);
-                let is_doubtful = found[at].is_partial || is_unread && found[at].certainty == Certainty::Possible;
+                let is_doubtful = found[at].are_uncertain || is_unread && found[at].certainty == Certainty::Possible;
                 if is_doubtful && !matches!(other_calls, OtherCalls::Ignore | OtherCalls::Read) {
                     let sighting = Sighting::new(&found[at], record_id);
                     self.sightings.push(sighting.unread(found[at].place.clone()));
@@ -118,7 +118,7 @@ impl States {
             let sighting = Sighting::new(&call, record_id);
             let is_read = match other_calls {
                 OtherCalls::Read => !call.name.is_empty(),
-                OtherCalls::ReadKnown => call.certainty == Certainty::Known,
+                OtherCalls::ReadKnown => call.certainty == Certainty::Known && !call.are_uncertain,
                 OtherCalls::Report | OtherCalls::Ignore => false,
             };
             if is_read {

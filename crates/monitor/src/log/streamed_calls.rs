@@ -63,8 +63,10 @@ struct Piece {
     id: Option<String>,
     name: String,
     arguments: String,
-    /// Whether any piece had arguments, were they empty.
+    /// Whether the arguments are known, even if empty.
     has_arguments: bool,
+    /// A call without arguments that this one interrupted. The pieces of this one may be its arguments.
+    interrupted: Option<Box<Piece>>,
 }
 
 impl Piece {
@@ -86,19 +88,17 @@ impl Piece {
 
     /// The call. If its arguments are not known, a second entry that cannot be read prevents a verdict, unless another record
     /// has the whole call.
-    fn into_calls(self) -> Vec<Value> {
+    fn into_calls(mut self) -> Vec<Value> {
+        let mut before = self.interrupted.take().map(|before| *before);
+        if let Some(before) = before.as_mut().filter(|_| !self.arguments.trim().is_empty()) {
+            before.has_arguments = false;
+        }
+        let before = before.map(Self::into_calls).unwrap_or_default();
         let unread = (!self.has_arguments).then(|| match &self.id {
             Some(id) => json!({"type": "tool_use", "id": id}),
             None => json!({"type": "tool_use", "note": "its arguments are missing"}),
         });
-        std::iter::once(self.into_call()).chain(unread).collect()
-    }
-
-    /// The call that another one with the same number ends. If its arguments are not whole, the rest may be among the pieces
-    /// of the other call, because two streams are mixed.
-    fn interrupted(self) -> Self {
-        let is_whole = !self.arguments.trim().is_empty() && !self.is_cut_off();
-        Self { has_arguments: self.has_arguments && is_whole, ..self }
+        before.into_iter().chain([self.into_call()]).chain(unread).collect()
     }
 
     fn is_cut_off(&self) -> bool {
@@ -121,6 +121,21 @@ pub(super) fn may_have_pieces(text: &[u8]) -> bool {
 }
 
 impl StreamedCalls {
+    /// Begins a call where another one with the same number may be open, because two streams are mixed, or because a server
+    /// ends no call. Returns the other call, unless it has no arguments yet: then this one decides.
+    fn begin(&mut self, key: Key, mut piece: Piece) -> Option<Piece> {
+        let before = self.open.remove(&key);
+        let (waiting, ended) = match before {
+            Some(before) if before.arguments.trim().is_empty() => (Some(Box::new(before)), None),
+            // The rest of its arguments may be among the pieces of this one.
+            Some(before) if before.is_cut_off() => (None, Some(Piece { has_arguments: false, ..before })),
+            other => (None, other),
+        };
+        piece.interrupted = waiting;
+        self.open.insert(key, piece);
+        ended
+    }
+
     /// Reads a line; returns what to read in its place if it holds a piece of a call.
     pub(super) fn rewrite(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         if !may_have_pieces(line) {
@@ -168,7 +183,7 @@ impl StreamedCalls {
                 let is_id = |key: &str| key == "id" && is_chunk || STREAM_IDS.contains(&&*normal(key));
                 let mut ids: Vec<&str> =
                     fields.iter().filter(|(key, _)| is_id(key)).filter_map(|(_, value)| value.as_str()).collect();
-                // Whatever the order of the keys.
+                // The order of the keys must not change the stream.
                 ids.sort_unstable();
                 let stream = ids.into_iter().fold(stream.to_owned(), |stream, id| stream + "/" + id);
                 let has = |key: &str| fields.contains_key(key);
@@ -263,9 +278,9 @@ impl StreamedCalls {
                     name: block["name"].as_str().unwrap_or_default().to_owned(),
                     arguments: text.unwrap_or_default(),
                     has_arguments: input.is_some(),
+                    interrupted: None,
                 };
-                let before = self.open.insert((stream.to_owned(), number(event), String::new()), piece);
-                ended.extend(before.map(Piece::interrupted));
+                ended.extend(self.begin((stream.to_owned(), number(event), String::new()), piece));
                 true
             }
             "content_block_delta" if event["delta"]["type"] == "input_json_delta" => {
@@ -291,7 +306,7 @@ impl StreamedCalls {
                     item["arguments"].as_str().or_else(|| item["input"].as_str()).unwrap_or_default().to_owned();
                 let key = ("response".to_owned(), 0, item_of(event));
                 event["item"].take();
-                ended.extend(self.open.insert(key, Piece { id, name, arguments, has_arguments: true }));
+                ended.extend(self.begin(key, Piece { id, name, arguments, has_arguments: true, interrupted: None }));
                 true
             }
             kind if kind.starts_with("response.")
@@ -340,8 +355,9 @@ impl StreamedCalls {
             "tool_input_start" | "tool_call_streaming_start" | "tool_call_start" => {
                 let name = text(&["toolName", "toolCallName", "tool_call_name", "tool_name"]).unwrap_or_default();
                 // A call without arguments has no piece of them.
-                let piece = Piece { id: Some(id), name, arguments: String::new(), has_arguments: true };
-                ended.extend(self.open.insert(key, piece));
+                let arguments = String::new();
+                let piece = Piece { id: Some(id), name, arguments, has_arguments: true, interrupted: None };
+                ended.extend(self.begin(key, piece));
             }
             "tool_input_delta" | "tool_call_delta" | "tool_call_args" => {
                 let Some(piece) = text(&["delta", "inputTextDelta", "argsTextDelta"]) else { return false };
@@ -379,8 +395,8 @@ impl StreamedCalls {
             // Some servers send each call whole, without an identifier.
             has_other_id || has_name && !open.arguments.trim().is_empty() && !open.is_cut_off()
         };
-        let before = if self.open.get(&key).is_some_and(is_other) { self.open.remove(&key) } else { None };
-        let before = before.map(Piece::interrupted);
+        let before =
+            if self.open.get(&key).is_some_and(is_other) { self.begin(key.clone(), Piece::default()) } else { None };
         let piece = self.open.entry(key).or_default();
         piece.id = piece.id.take().or_else(|| id.map(str::to_owned));
         let name = inner["name"].as_str().unwrap_or_default();
@@ -407,10 +423,11 @@ impl StreamedCalls {
         if let Some(start) = record["contentBlockStart"]["start"]["toolUse"].as_object() {
             let text = |key: &str| start.get(key).and_then(Value::as_str).map(str::to_owned);
             let name = text("name").unwrap_or_default();
-            let piece = Piece { id: text("toolUseId"), name, arguments: String::new(), has_arguments: true };
+            let arguments = String::new();
+            let piece = Piece { id: text("toolUseId"), name, arguments, has_arguments: true, interrupted: None };
             let key = key(&record["contentBlockStart"]);
             record["contentBlockStart"].take();
-            ended.extend(self.open.insert(key, piece).map(Piece::interrupted));
+            ended.extend(self.begin(key, piece));
             return true;
         }
         if let Some(input) = record["contentBlockDelta"]["delta"]["toolUse"]["input"].as_str().map(str::to_owned) {

@@ -11,7 +11,7 @@ use super::call_words::normal;
 pub(super) struct Surroundings {
     /// Below a key such as `tool_calls`.
     pub(super) is_call_list: bool,
-    /// In the answer of a tool, where only blocks of a type are calls.
+    /// In the answer of a tool: typed blocks are calls, other forms only possible calls.
     pub(super) is_result: bool,
     /// In a list of messages that a request repeats.
     pub(super) is_history: bool,
@@ -25,6 +25,8 @@ pub(super) struct Surroundings {
     pub(super) is_attached: bool,
     /// In the arguments of a call, where only calls in a known form count: a batch of them, for example.
     pub(super) is_argument: bool,
+    /// In a part of such arguments that may be a batch: below a key such as `steps`.
+    pub(super) is_batch: bool,
     /// In how many texts of JSON.
     pub(super) text_depth: u8,
 }
@@ -66,6 +68,7 @@ impl Surroundings {
             is_by_others: self.is_by_others || is_prompt_key(&word),
             is_attached: self.is_attached,
             is_argument: self.is_argument,
+            is_batch: self.is_argument && is_batch_key(&word),
             text_depth: self.text_depth,
         }
     }
@@ -76,6 +79,11 @@ fn is_call_key(word: &str) -> bool {
     matches!(last, "tool_calls" | "tool_call" | "function_call" | "function_calls" | "tool_use" | "tool_uses")
         || matches!(last, "tool_invocation" | "tool_invocations" | "invalid_tool_calls" | "tool_use_block")
         || last == "invocations"
+}
+
+/// Whether a key in the arguments of a call may hold a batch of calls.
+fn is_batch_key(word: &str) -> bool {
+    matches!(word, "calls" | "requests" | "steps" | "actions" | "operations" | "commands" | "tasks" | "items" | "batch")
 }
 
 fn is_definition_key(word: &str) -> bool {
@@ -134,7 +142,7 @@ pub(super) fn is_skipped_key(key: &str) -> bool {
     ) || matches!(&*word, "response_format" | "usage" | "gen_ai.tool.definitions" | "serialized")
 }
 
-/// Keys of what a person or a model has written, which is never searched for JSON.
+/// Whether a key holds prose. Prose is searched only for the markup of calls and for JSON that has calls.
 pub(super) fn is_text_key(key: &str) -> bool {
     matches!(
         &*normal(key),
@@ -206,6 +214,11 @@ pub(super) fn is_prose(fields: &Map<String, Value>, key: &str) -> bool {
         "agent_message" | "user_message" => key == "message",
         _ => false,
     }
+}
+
+/// Whether an object holds what a model thinks before it answers.
+pub(super) fn is_thought(fields: &Map<String, Value>) -> bool {
+    matches!(&*normal(text(fields, "type").unwrap_or_default()), "reasoning" | "thinking")
 }
 
 /// Whether an object says that a tool has ended: its `data` are what it was given, which is known, and what it answered.

@@ -107,13 +107,15 @@ impl<'de> Visitor<'de> for ValueHash<'_> {
     }
 }
 
-fn contains_tool(key: &str) -> bool {
+/// Whether a key has `tool` or `function` in it.
+fn names_tool_or_function(key: &str) -> bool {
+    // Without the first letter, which may be a capital one.
     let tool =
         memchr::memmem::find(key.as_bytes(), b"ool").or_else(|| memchr::memmem::find(key.as_bytes(), b"unction"));
     tool.is_some()
 }
 
-/// Hashes a key, and says whether schemas have it.
+/// Hashes a key, says whether schemas have it, and sets `names_tool` if it can name a tool.
 struct KeyHash<'a> {
     can_be_schema: bool,
     names_tool: Option<&'a Cell<bool>>,
@@ -137,7 +139,7 @@ impl Visitor<'_> for KeyHash<'_> {
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
         let is_schema = self.can_be_schema && matches!(key, "type" | "$schema" | "properties");
         if let Some(place) = self.names_tool
-            && (key == "recipient_name" || key == "invocations" || key == "name" || contains_tool(key))
+            && (key == "recipient_name" || key == "invocations" || key == "name" || names_tool_or_function(key))
         {
             place.set(true);
         }

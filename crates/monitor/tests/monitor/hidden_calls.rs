@@ -38,7 +38,7 @@ fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
 
 const FORBIDDEN: &str = r#"G !((tool_call:Bash | tool_call:bash) & contains(tool.input.command, "rm -rf"))"#;
 
-/// Calls of `Bash` whose parts stand elsewhere: under several keys, in a batch, in a text, in the pieces of a stream.
+/// Calls of `Bash` whose parts are elsewhere: under several keys, in a batch, in a text, in the pieces of a stream.
 fn scattered_calls(id: &str) -> Vec<Value> {
     let input = json!({"command": "rm -rf /hidden"});
     let text = input.to_string();
@@ -74,6 +74,14 @@ fn scattered_calls(id: &str) -> Vec<Value> {
         json!({"chunks": json!([{"type": "content_block_start", "index": 0,
                 "content_block": {"type": "tool_use", "id": id, "name": "Bash", "input": {}}},
             {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}}]).to_string()}),
+        json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"x": 1}, "Command": "rm -rf /hidden"}),
+        json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}, "args": input}),
+        json!({"type": "tool_use", "id": id, "name": "Batch", "input": {"tool_uses": json!([{"recipient_name": "functions.Bash", "parameters": input}]).to_string()}}),
+        json!({"type": "tool_use", "id": id, "name": "Batch", "input": {"requests": [{"function": {"name": "Bash", "arguments": text}}]}}),
+        json!({"type": "tool_use", "id": id, "name": "Batch", "input": {"calls": [{"name": "Bash", "input": input}]}}),
+        json!({"type": "tool_use", "id": id, "name": "Batch", "input": {"steps": [{"tool": "Bash", "command": "rm -rf /hidden"}]}}),
+        json!({"attributes": {"tool.name": "Bash", "input.value": "", "tool.parameters": text}}),
+        json!({"role": "assistant", "content": format!("Use ``` for code. <tool_call>{}</tool_call>", json!({"name": "Bash", "arguments": input}))}),
         json!({"jsonrpc": "2.0", "id": 1, "result": {"choices": [{"message": {"tool_calls": [
             {"id": id, "type": "function", "function": {"name": "Bash", "arguments": text}}]}}]}}),
         json!({"jsonrpc": "2.0", "id": 1, "result": {"kind": "message", "parts": [{"kind": "data", "data": {"id": id, "name": "Bash", "args": input}}]}}),
@@ -186,7 +194,6 @@ fn decoy(rng: &mut Rng) -> Value {
         json!({"stats": {"kind": "tool_call", "count": 12}, "finish": "tool_calls"}),
         json!({"type": "event_msg", "payload": {"type": "agent_message", "message": "It wrote {\"name\": \"x\", \"arguments\": {}} there."}}),
         json!({"type": "result", "subtype": "success", "result": "Done: {\"name\": \"x\", \"input\": {}} is in the file."}),
-        json!({"role": "assistant", "content": "As in\n```\n<tool_call>\n```\n"}),
         json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "a <tool_use> block"}]}),
         json!({"type": "llm_call", "model": "m", "latency": 3, "prompt_tokens": {"input": 3}}),
         json!({"type": "api_call", "url": "/v1", "status": 200}),

@@ -263,17 +263,17 @@ impl Search<'_> {
     }
 
     /// Compares the properties with a condition on the state after the step, or on both states.
-    fn compare_next_state(&mut self, condition: &Rc<Term>, is_guard: bool) {
+    fn compare_next_state(&mut self, condition: &Rc<Term>, is_filter: bool) {
         let changed = primed_variables(condition);
         let mut named = Vec::new();
         for (at, property) in self.properties.iter().enumerate() {
             let is_equal = |part: &Part| match part {
-                Part::State(state, next) => next == condition && (is_guard || !is_type(state)),
+                Part::State(state, next) => next == condition && (is_filter || !is_type(state)),
                 Part::Step(step) => step == condition,
             };
             if property.parts.iter().any(is_equal) {
                 named.push((at, "a step is allowed only if this holds after it"));
-            } else if is_guard
+            } else if is_filter
                 && !is_frame(condition)
                 && speaks_of_next_state_only(condition)
                 && property.parts.iter().any(|part| speaks_only_of(part, &changed))
@@ -332,7 +332,7 @@ fn is_branching(part: &Term) -> bool {
         || matches!(part, Term::Binder(kind, ..) if kind.starts_with("\\E "))
 }
 
-/// `v \in S` or `v \subseteq S` for a constant `S`: which values a variable can have. An interval is a bound.
+/// Whether `v \in S` or `v \subseteq S` only gives the type of a variable. An interval is a bound, not a type.
 fn is_type(state: &Term) -> bool {
     let sides = state.as_apply("\\in").or_else(|| state.as_apply("\\subseteq"));
     let is_interval = |set: &Term| set.as_apply("..").is_some();
