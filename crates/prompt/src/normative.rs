@@ -113,10 +113,10 @@ fn normative_sentences(document: &str, words: &[String]) -> Vec<(usize, usize, S
             (is_demanded, demanding) = (false, Vec::new());
         }
         last = to;
-        if !items.contains(&from) {
-            (is_demanded, demanding) = (introduces, Vec::new());
-        } else {
+        if items.contains(&from) {
             demanding.retain(|above| *above < column);
+        } else {
+            (is_demanded, demanding) = (introduces, Vec::new());
         }
         if is_own || items.contains(&from) && (is_demanded || !demanding.is_empty()) {
             found.push((from, to, text));

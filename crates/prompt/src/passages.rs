@@ -109,22 +109,11 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
     let is_markdown = [".md", ".mdx"].iter().any(|ending| document.path.to_lowercase().ends_with(ending));
     // The open headings with their levels, the outermost first.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    let comment = |(from, to, text): (usize, usize, String), at: usize, heading| Passage {
-        document,
-        from,
-        to,
-        text,
-        paragraph: at..at + 1,
-        heading,
-        outer: None,
-        is_code: false,
-        is_comment: true,
-    };
     let blocks = blocks(&lines, &kinds);
     for (number, block) in blocks.iter().enumerate() {
         let block = block.clone();
         while let Some(before) = comments.next_if(|(from, ..)| *from < numbers[block.start]) {
-            all.push(comment(before, all.len(), heading));
+            all.push(comment_passage(document, before, all.len(), heading));
         }
         let start = all.len();
         let is_code = kinds[block.start] == LineKind::Code;
@@ -200,8 +189,18 @@ fn add_passages<'a>(document: &'a Document, all: &mut Vec<Passage<'a>>) {
         }
     }
     for after in comments {
-        all.push(comment(after, all.len(), heading));
+        all.push(comment_passage(document, after, all.len(), heading));
     }
+}
+
+/// A comment as a passage, with its lines and its text.
+fn comment_passage(
+    document: &Document,
+    (from, to, text): (usize, usize, String),
+    at: usize,
+    heading: Option<usize>,
+) -> Passage<'_> {
+    Passage { document, from, to, text, paragraph: at..at + 1, heading, outer: None, is_code: false, is_comment: true }
 }
 
 /// The level of a title that is no heading of Markdown, and of a sentence that introduces what follows it: below those of

@@ -67,7 +67,7 @@ fn begins_with_restriction(line: &str) -> bool {
     let line = line.to_lowercase();
     let ends_at_word = |rest: &str| !rest.starts_with(char::is_alphanumeric);
     let begins = |phrase: &&str| line.strip_prefix(*phrase).is_some_and(ends_at_word);
-    PHRASES.iter().any(|phrase| begins(&phrase)) || !is_sentence && BEFORE_A_CLAUSE.iter().any(|word| begins(&word))
+    PHRASES.iter().any(begins) || !is_sentence && BEFORE_A_CLAUSE.iter().any(begins)
 }
 
 /// Whether a line denies the list below it. A mark after the last word ends the sentence.

@@ -104,7 +104,9 @@ impl<'a> Arguments<'a> {
 
 /// Whether a key, in any spelling, may hold a part of the input of a call that has other arguments.
 pub(super) fn is_input_word(key: &str) -> bool {
-    is_one_of(key, &INPUT_WORDS)
+    // Asked of every key of a log: most are rejected by their length and first letter.
+    let may_be = (3..=7).contains(&key.len()) && b"cpbsiCPBSI".contains(&key.as_bytes()[0]);
+    may_be && is_one_of(key, &INPUT_WORDS)
 }
 
 pub(super) fn is_empty(value: &Value) -> bool {

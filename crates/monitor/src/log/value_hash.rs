@@ -110,9 +110,8 @@ impl<'de> Visitor<'de> for ValueHash<'_> {
 /// Whether a key has `tool` or `function` in it.
 fn names_tool_or_function(key: &str) -> bool {
     // Without the first letter, which may be a capital one.
-    let tool =
-        memchr::memmem::find(key.as_bytes(), b"ool").or_else(|| memchr::memmem::find(key.as_bytes(), b"unction"));
-    tool.is_some()
+    let has = |part: &[u8]| key.as_bytes().windows(part.len()).any(|found| found == part);
+    has(b"ool") || has(b"unction")
 }
 
 /// Hashes a key, says whether schemas have it, and sets `names_tool` if it can name a tool.

@@ -337,6 +337,20 @@ fn a_rule_holds_exactly_if_a_naive_search_finds_no_hidden_call() {
 }
 
 #[test]
+fn calls_within_calls_are_visited_once() {
+    // If each level were visited twice, this would never end.
+    let nested = |level: &dyn Fn(Value) -> Value| (0..40).fold(json!({"tool": "x"}), |inner, _| level(inner));
+    for record in [
+        nested(&|inner| json!({"type": "web_search_call", "queries": [inner]})),
+        nested(&|inner| json!({"type": "tool_use", "id": "t", "name": "x", "details": inner})),
+        nested(&|inner| json!({"tool": "x", "details": inner})),
+        nested(&|inner| json!({"tool": "x", "input": {"calls": [inner]}})),
+    ] {
+        assert_eq!(holds(format!("{record}\n").as_bytes(), FORBIDDEN), None);
+    }
+}
+
+#[test]
 fn honest_logs_have_a_verdict() {
     for (number, records) in honest().into_iter().enumerate() {
         for seed in 0..12 {
