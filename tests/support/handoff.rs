@@ -94,7 +94,7 @@ impl Waiting {
         std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
     }
 
-    /// Waits for its end and returns the result. If the run asks again, this fails: nobody would answer.
+    /// Waits for its end and returns the result. Fails if the run asks again, because no answer would come.
     pub fn end(&mut self) -> Done {
         let (pid, root, answered) = (self.pid(), self.root.clone(), self.folder.clone());
         let child = self.child.take().unwrap();

@@ -252,9 +252,9 @@ pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
     })
 }
 
-/// The text to compare: in lower case, without marks of emphasis, tags and invisible characters, with numeric entities of HTML
-/// decoded and others as a blank. One letter stands for all that look like it. Source: Unicode Technical Standard 39,
-/// section 4.
+/// Returns the text as it is compared: in lower case, without marks of emphasis, tags and invisible characters. It decodes
+/// numeric entities of HTML and replaces other entities by a blank. One letter stands for all that look like it. Source:
+/// Unicode Technical Standard 39, section 4.
 fn as_seen(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -60,7 +60,7 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The arguments under some keys. An empty value counts only if there is no other.
+    /// Joins the arguments under some keys. An empty value counts only if there is no other.
     fn join(found: &[(&'a str, &Value)]) -> Option<Self> {
         let filled: Vec<(&'a str, Value)> = found
             .iter()
@@ -91,13 +91,18 @@ impl<'a> Arguments<'a> {
             Some(known) => all.are_uncertain |= *known != value,
             None => _ = joined.insert(key.to_owned(), value),
         };
-        for (key, value) in filled {
+        for (key, value) in &filled {
             match value {
-                Value::Object(fields) => fields.into_iter().for_each(|(name, value)| put(&name, value)),
-                other => put(&normal(key), other),
+                Value::Object(fields) => fields.iter().for_each(|(name, value)| put(name, value.clone())),
+                other => put(&normal(key), other.clone()),
             }
         }
         all.value = Value::Object(joined);
+        if all.are_uncertain {
+            // As a text, they count as the value of every field, so that no key hides what another one has.
+            let lines: Vec<String> = filled.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+            all.value = Value::String(lines.join("\n"));
+        }
         Some(all)
     }
 }
