@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Time limit, far beyond the need of a slow machine: only what hangs takes longer.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(400);
 
 /// A shell command that ends only by a signal. Tests use it for a process that the program has to end; no test waits
 /// until it ends by itself. A failed test leaves it for at most ten minutes.
 pub const HANG: &str = "exec sleep 600";
 
-/// Waits until the condition holds. Panics with `what` if it does not hold after two minutes.
+/// Waits until the condition holds. Panics with `what` if it does not hold within [`LIMIT`].
 #[track_caller]
 pub fn wait_until(what: &str, holds: impl FnMut() -> bool) {
     assert!(holds_within(LIMIT, holds), "waited {LIMIT:?} in vain until {what}");
@@ -33,7 +33,7 @@ pub fn holds_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Awaits a future. Panics with `what` if it takes two minutes.
+/// Awaits a future. Panics with `what` if it takes longer than [`LIMIT`].
 pub async fn end_of<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, future).await.unwrap_or_else(|_| panic!("waited {LIMIT:?} in vain until {what}"))
 }

@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 
 use tlaforge_process::Status;
-use tlaforge_tla::semantic::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use tlaforge_tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
+use super::core_program::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
@@ -221,17 +221,11 @@ fn parse_remarks(stderr: &str) -> Vec<String> {
 /// Parses `tla-mc: unsupported temporal formula …`.
 fn parse_refusal(stderr: &str) -> Option<Finding> {
     let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
-    // An assumption without a name is a definition under a generated name.
-    let assumption = words.strip_prefix("in Tlaforge").and_then(|rest| rest.split_once(": "));
-    if let Some((_, what)) = assumption.filter(|(name, _)| name.contains("_Assumption")) {
-        return Some(Finding::Undecided(format!(
-            "the embedded checker refuses it: in an assumption: {}",
-            shorten(what)
-        )));
-    }
     if let Some((name, what)) = words.strip_prefix("in ").and_then(|rest| rest.split_once(": "))
         && !name.contains(' ')
     {
+        // A name that would not be the only one has a number.
+        let name = name.split_once('~').map_or(name, |(name, _)| name).trim_end_matches('\'');
         return Some(Finding::Undecided(format!("the embedded checker cannot evaluate `{name}`: {}", shorten(what))));
     }
     Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shorten(words))))
@@ -427,23 +421,18 @@ mod tests {
     }
 
     #[test]
-    fn a_violated_assumption_has_its_position_and_a_refused_one_no_generated_name() {
+    fn a_violated_assumption_has_its_position() {
         let text =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
         let parsed = parse("", text, Status::Exited(2));
         assert_eq!(parsed.warnings, [""; 0]);
         assert_eq!(kind(parsed.finding), (ViolationKind::Assumption, place));
-        let text = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
-        let refused = parse("", text, Status::Exited(2)).finding;
-        assert!(
-            matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
-        );
     }
 
     #[test]
     fn a_refused_definition_is_named() {
-        let refused = parse("", "tla-mc: in Sum: unknown operator choose\n", Status::Exited(2)).finding;
+        let refused = parse("", "tla-mc: in Sum~2': unknown operator choose\n", Status::Exited(2)).finding;
         let expected = "the embedded checker cannot evaluate `Sum`: unknown operator choose";
         assert!(matches!(&refused, Some(Finding::Undecided(words)) if words == expected), "{refused:?}");
     }

@@ -1,18 +1,16 @@
 //! Runs of the embedded checker. Each is a child of our own program, in a folder that has only the modules and the
 //! configuration, with an environment that has only what makes the child the checker. It does not parse the output.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tlaforge_process::{Cancel, Command, Ended, ProcessError, Status};
 use tlaforge_tla::Cfg;
-use tlaforge_tla::semantic::{CheckerText, rewrite_for_checker};
 
 use super::child_task::with_length;
+use super::core_program::Source;
 use super::embedded_output;
 use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
@@ -81,7 +79,7 @@ impl EmbeddedChecker<'_> {
             .env(CHECKER_MARKER, memory.to_string())
             .env("RUST_MIN_STACK", THREAD_STACK.to_string())
             .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
-            .cwd(folder.spec())
+            .cwd(folder.work())
     }
 
     /// Runs a plan to its end, or until the caller signals `enough`. With `witnesses` it has one thread, and also reports
@@ -139,8 +137,7 @@ impl EmbeddedChecker<'_> {
         enough: &Cancel,
         on_line: &mut (dyn FnMut(&str) + Send),
     ) -> Result<CheckerRun, ToolError> {
-        let work = continues.map_or(Work::Check, Work::PastViolations);
-        self.execute_work(spec, plan, work, cx, enough, on_line).await
+        self.execute_work(spec, plan, Work::Search(continues), cx, enough, on_line).await
     }
 
     /// Lists the states that a plan reaches.
@@ -167,56 +164,35 @@ impl EmbeddedChecker<'_> {
         if cx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
-        let mut folder = self.take_folder()?;
-        let written = write_spec_folder(&mut folder, spec, plan, main)?;
+        let source = source(spec, plan);
+        let folder = self.take_folder()?;
         let memory = memory_limit(cx.limits);
-        // Beyond these sizes the checker continues on disk, which is slower but no failure.
-        let (queue_mib, fingerprints_mib) = (((memory / 8) >> 20).max(1), ((memory / 4) >> 20).max(1));
-        let mut command = self.command(&folder, memory);
-        let shown = match work {
+        let (marker, task, shown) = match work {
             Work::StateGraph(graph, limits) => {
-                let task = state_graph::Task {
-                    spec: format!("{main}.tla").into(),
-                    cfg: format!("{main}.cfg").into(),
-                    limits,
-                    label: graph.label.clone(),
-                    witnesses: graph.witnesses.clone(),
-                };
-                let marker = format!("{}{memory}", state_graph::PREFIX);
-                command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
-                "state graph".to_owned()
+                let (label, witnesses) = (graph.label.clone(), graph.witnesses.clone());
+                let task = state_graph::Task { source, limits, label, witnesses };
+                (state_graph::PREFIX, task.to_json(), "state graph".to_owned())
             }
-            Work::PastViolations(continues) => {
+            Work::Search(continues) => {
+                let workers = if continues.is_some() { 1 } else { plan.order.workers(cx.limits) };
+                let shown = match continues {
+                    Some(_) => "past violations".to_owned(),
+                    None => format!("-workers {workers}"),
+                };
                 let task = past_violations::Task {
-                    spec: format!("{main}.tla").into(),
-                    cfg: format!("{main}.cfg").into(),
+                    source,
+                    workers,
                     meta: RunFolder::META.into(),
-                    queue_mib,
-                    fingerprints_mib,
+                    // Beyond these sizes the checker continues on disk, which is slower but no failure.
+                    queue_mib: ((memory / 8) >> 20).max(1),
+                    fingerprints_mib: ((memory / 4) >> 20).max(1),
                     continues,
                 };
-                let marker = format!("{}{memory}", past_violations::PREFIX);
-                command = command.env(CHECKER_MARKER, marker).stdin(with_length(&task.to_json()));
-                "past violations".to_owned()
-            }
-            Work::Check => {
-                let args = [
-                    ("-workers", plan.order.workers(cx.limits).to_string()),
-                    // By default the checker writes a checkpoint every half hour.
-                    ("-checkpoint", "0".to_owned()),
-                    ("-queue-mem", queue_mib.to_string()),
-                    ("-fpmem", fingerprints_mib.to_string()),
-                    ("-config", format!("{main}.cfg")),
-                ];
-                let shown: Vec<String> = args.iter().map(|(flag, value)| format!("{flag} {value}")).collect();
-                for (flag, value) in args {
-                    command = command.arg(flag).arg(value);
-                }
-                command = command.arg("-metadir").arg(RunFolder::META).arg(format!("{main}.tla"));
-                shown.join(" ")
+                (past_violations::PREFIX, task.to_json(), shown)
             }
         };
+        let command =
+            self.command(&folder, memory).env(CHECKER_MARKER, format!("{marker}{memory}")).stdin(with_length(&task));
         // It reports its progress on standard error.
         let command = command.deadline(cx.limits.check).output_cap(cx.limits.output).reports_error_lines();
         let mut on_any_line = |line: &str| match embedded_output::parse_progress(line) {
@@ -232,7 +208,8 @@ impl EmbeddedChecker<'_> {
         };
         folder.put_back();
         let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
-        let stderr = restore_lines(&String::from_utf8_lossy(&ended.stderr), &written);
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let output = format!("==== {}: {VERSION} {shown} {main}.tla\n{stdout}{stderr}", plan.label);
         Ok(CheckerRun { ended, stdout, stderr, output })
     }
@@ -240,9 +217,8 @@ impl EmbeddedChecker<'_> {
 
 /// What a child does with a plan.
 enum Work<'a> {
-    /// What the checker's own command line does.
-    Check,
-    PastViolations(Continues),
+    /// It searches for violations, and perhaps continues after them.
+    Search(Option<Continues>),
     StateGraph(&'a GraphPlan, GraphLimits),
 }
 
@@ -285,45 +261,12 @@ fn with_boundary_constraint(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan,
     Some((plan, constraint))
 }
 
-/// Writes the modules, rewritten for the checker, and the configuration. Returns the rewritten modules by file name.
-fn write_spec_folder(
-    folder: &mut RunFolder<'_>,
-    spec: &SpecText,
-    plan: &RunPlan,
-    main: &str,
-) -> Result<Vec<(String, CheckerText)>, ToolError> {
-    let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    // The wrapper, if there is one, is the root of the specification.
-    let modules: Vec<(&str, &str)> =
-        own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(local_modules).collect();
-    // Modules that cannot be rewritten were refused before. For a wrapper that cannot be, nothing is written, and the
-    // checker refuses it.
-    let texts = rewrite_for_checker(&modules, &plan.cfg).unwrap_or_default();
-    let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
-    // The checker has no flag for this, but knows the keyword.
-    let deadlock = if plan.deadlock { "TRUE" } else { "FALSE" };
-    let cfg = format!("{}CHECK_DEADLOCK {deadlock}\n", plan.cfg);
-    let mut files: BTreeMap<String, String> =
-        written.iter().map(|(name, copy)| (name.clone(), copy.text.clone())).collect();
-    files.insert(format!("{main}.cfg"), cfg);
-    let inside = folder.spec();
-    let failed = |source: io::Error| ToolError::Io { what: format!("write to {}", inside.display()), source };
-    folder.write(&files).map_err(failed)?;
-    Ok(written)
-}
-
-/// Replaces line numbers of the rewritten modules by those of the originals: `Spec.tla: line 7 col 3: …`.
-fn restore_lines(stderr: &str, written: &[(String, CheckerText)]) -> String {
-    let place = |line: &str| {
-        let (name, copy) = written.iter().find(|(name, _)| line.contains(&format!("{name}: line ")))?;
-        let (before, rest) = line.split_once(&format!("{name}: line "))?;
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let original = copy.lines.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
-        Some(format!("{before}{name}: line {original}{}", &rest[digits..]))
-    };
-    let lines = stderr.lines().map(|line| place(line).unwrap_or_else(|| line.to_owned()) + "\n");
-    lines.collect()
+/// The modules of a run, and its configuration. A wrapper, if there is one, is the root of the specification.
+fn source(spec: &SpecText, plan: &RunPlan) -> Source {
+    let spec_modules =
+        std::iter::once((spec.name.clone(), spec.text.clone())).chain(spec.local_modules.iter().cloned());
+    let modules = plan.wrapper.iter().cloned().chain(spec_modules).collect();
+    Source { modules, cfg: plan.cfg.clone(), deadlock: plan.deadlock }
 }
 
 /// Memory limit of one run in bytes: the user's limit, else a quarter of the machine's memory, as for a JVM.

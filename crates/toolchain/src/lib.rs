@@ -9,6 +9,7 @@ mod branches;
 mod check;
 mod child_task;
 mod contract;
+mod core_program;
 mod discover;
 mod distributed;
 mod distributed_run;

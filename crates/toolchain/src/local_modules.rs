@@ -11,8 +11,8 @@ use tlaforge_tla::semantic::is_in_every_tools_jar;
 use super::libraries::{UnreadableModule, unless_absent};
 use super::{Libraries, SpecText};
 
-/// Modules in the same folder, or else in the libraries, that the module extends or instantiates, directly or not: name and
-/// text.
+/// Modules that the module extends or instantiates, directly or not: name and text. They are after it in its file, in its
+/// folder, or in the libraries, and the first of these counts.
 ///
 /// # Errors
 /// One of them exists and cannot be read.
@@ -21,7 +21,11 @@ pub fn local_modules(
     module: &Module,
     libraries: &Libraries,
 ) -> Result<Vec<(String, String)>, UnreadableModule> {
+    let in_file = following_modules(module);
     let find = |name: &str| {
+        if let Some((_, text)) = in_file.iter().find(|(known, _)| known == name) {
+            return Ok(Some(text.clone()));
+        }
         let beside = spec.with_file_name(format!("{name}.tla"));
         let read = files::read_text(&beside, files::MEDIUM);
         unless_absent(beside, read).transpose().or_else(|| libraries.find(name).transpose()).transpose()
@@ -29,6 +33,18 @@ pub fn local_modules(
     let mut found = Vec::new();
     add_needed(&module.name, needed_modules(module), &mut found, &find, &needed_by)?;
     Ok(found)
+}
+
+/// The modules after a module in its file: name and text.
+fn following_modules(module: &Module) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = module.terminator.as_ref().and_then(|end| module.source.get(end.end..)).unwrap_or("");
+    while let Ok(next) = Module::parse(rest) {
+        let Some(text) = rest.get(next.range.clone()).filter(|_| next.terminator.is_some()) else { break };
+        found.push((next.name, format!("{text}\n")));
+        rest = &rest[next.range.end..];
+    }
+    found
 }
 
 /// Adds the modules that are needed and were not found before. Most names without a file are standard modules.
@@ -110,6 +126,20 @@ fn needed_modules(module: &Module) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn modules_after_a_module_in_its_file_are_found_first() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("B.tla"), "---- MODULE B ----\nof_folder == 1\n====\n").unwrap();
+        let text = "---- MODULE A ----\nEXTENDS B, C\n====\nprose\n---- MODULE B ----\nEXTENDS D\n====\n\
+                    ---- MODULE D ----\n====\n---- MODULE Unused ----\n====\n---- MODULE C ----\nno end";
+        let module = Module::parse(text).unwrap();
+        let found = local_modules(&folder.path().join("A.tla"), &module, &Libraries::default()).unwrap();
+        let mut names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["B", "D"]);
+        assert!(!found.iter().any(|(_, text)| text.contains("of_folder")));
+    }
 
     #[test]
     fn inner_modules_are_present_and_modules_in_comments_are_missing() {

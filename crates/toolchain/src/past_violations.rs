@@ -1,11 +1,13 @@
-//! What the embedded checker and its child exchange for a run that continues after violations: the task, and the lines
-//! that name violated properties. A specification cannot forge such a line: what it prints is a value, and none begins
+//! What the embedded checker and its child exchange for a search: the task, and the lines that name violated properties
+//! in a run that continues after violations. A specification cannot forge such a line: what it prints is a value, and none begins
 //! with [`VIOLATED_PREFIX`] or [`UNDECIDED_PREFIX`], or is [`TOO_MANY_STATES`].
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use super::core_program::Source;
 
 /// Prefix of the marker's value if the child runs past violations.
 pub(super) const PREFIX: &str = "past-violations:";
@@ -38,16 +40,16 @@ pub(super) enum Continues {
 /// The child reads it from standard input.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// The main module, in the folder of the child.
-    pub(super) spec: PathBuf,
-    pub(super) cfg: PathBuf,
+    pub(super) source: Source,
+    pub(super) workers: usize,
     /// Folder for what exceeds the two limits of memory.
     pub(super) meta: PathBuf,
     /// Memory for the states to explore.
     pub(super) queue_mib: u64,
     /// Memory for the fingerprints of known states.
     pub(super) fingerprints_mib: u64,
-    pub(super) continues: Continues,
+    /// `None` for a run that ends at the first violation.
+    pub(super) continues: Option<Continues>,
 }
 
 impl Task {

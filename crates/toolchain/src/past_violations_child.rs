@@ -1,5 +1,5 @@
-//! The child's side of a run that continues after violations. The checker stops at the first violated property. So
-//! this engine reports a violated property as satisfied to the checker, prints its name, and does not evaluate it again.
+//! The child's side of a search. It may continue after violations: the checker stops at the first violated property, so
+//! the engine of such a run reports a violated property as satisfied to the checker, prints its name, and does not evaluate it again.
 //!
 //! The result is that of a sequence of runs in which each leaves out the properties that the earlier ones found violated:
 //! the order of exploration with one thread does not depend on properties, and a property without evaluations cannot
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use tla_mc::check::{Checker, Disk, Failure};
+use tla_mc::compile;
 use tla_mc::eval::{Bufs, Cx, Engine, Expr, K, Program, Rooted, TProp};
 use tla_mc::liveness::{self, Inst};
 use tla_mc::value::Value;
-use tla_mc::{cli, compile};
 
 use super::child_task::read_task;
 use super::past_violations::{Continues, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
@@ -48,17 +48,23 @@ pub(super) fn serve_task() -> ExitCode {
 }
 
 fn explore(task: Task) -> Result<u8, String> {
-    let mut loaded = cli::load_spec(&task.spec, &task.cfg)?;
-    loaded.prog.invariants.push(new_state_marker());
-    let engine = ContinuingEngine::new(&loaded.prog, &task.continues)?;
-    let mut checker = Checker::new(&loaded.prog, &engine, 1)?;
+    let mut program = task.source.compile()?;
+    if task.continues.is_some() {
+        program.invariants.push(new_state_marker());
+    }
+    let continuing = task.continues.as_ref().map(|continues| ContinuingEngine::new(&program, continues)).transpose()?;
+    let engine: &dyn Engine = match &continuing {
+        Some(engine) => engine,
+        None => &program,
+    };
+    let mut checker = Checker::new(&program, engine, task.workers)?;
     checker.disk = Disk {
         metadir: task.meta,
         checkpoint_secs: 0,
         queue_mem: task.queue_mib << 20,
         fp_mem: task.fingerprints_mib << 20,
         recover: false,
-        source_hash: loaded.source_hash,
+        source_hash: 0,
     };
     let outcome = checker.run();
     let (status, result) = match outcome.failure {

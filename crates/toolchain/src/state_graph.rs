@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +10,7 @@ use tlaforge_process::Status;
 use tlaforge_tla::{Cfg, Module, SpecificationFormula, Trace};
 
 use super::actions::Actions;
+use super::core_program::Source;
 use super::lint::is_name;
 use super::plan::RunPlan;
 use super::{CheckRequest, plan};
@@ -75,8 +75,7 @@ pub struct GraphLimits {
 /// The child reads it from standard input.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    pub(super) spec: PathBuf,
-    pub(super) cfg: PathBuf,
+    pub(super) source: Source,
     pub(super) limits: GraphLimits,
     /// The variable that holds the number of the last action, and the names of the actions.
     pub(super) label: Option<(String, Vec<String>)>,

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use tla_mc::check::Checker;
 use tla_mc::eval::{Bufs, Engine, Program};
+use tla_mc::store;
 use tla_mc::value::Value;
-use tla_mc::{cli, store};
 use tlaforge_tla::Trace;
 
 use super::child_task::read_task;
@@ -36,8 +36,7 @@ struct FoundState {
 }
 
 fn list_states(task: &Task) -> Result<StateGraph, String> {
-    let loaded = cli::load_spec(&task.spec, &task.cfg)?;
-    let program = &loaded.prog;
+    let program = &task.source.compile()?;
     // It orders the variables of the program, which evaluation relies on.
     let checker = Checker::new(program, program, 1)?;
     let label = task.label.as_ref().and_then(|(name, _)| program.vars.iter().position(|variable| variable == name));

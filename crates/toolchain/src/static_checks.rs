@@ -2,7 +2,7 @@
 //! and does not know whether it runs in this process or in a child (see `static_checks_child`).
 
 use tlaforge_pluscal::Options;
-use tlaforge_tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
+use tlaforge_tla::semantic::{analyze, check_comparisons, elaborate};
 use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
 
 use super::bounds::configured_bounds;
@@ -46,7 +46,7 @@ fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
 }
 
 /// The outcome if the checker must not run on this request. The checker accepts what TLC rejects (undefined names, two
-/// kinds of initial predicates), and what cannot be rewritten with the same meaning is refused here.
+/// kinds of initial predicates), and what has no core is refused here.
 pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     let spec = &request.spec;
     if let Ok(module) = Module::parse(&spec.text) {
@@ -70,8 +70,12 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     if let Err(type_error) = check_comparisons(&modules, &request.cfg_text) {
         return Some(undecided(request, &type_error.message));
     }
-    let unwritten = rewrite_for_checker(&modules, &request.cfg_text).err()?;
-    Some(refused(request, &unwritten.message))
+    let without_core = elaborate(&modules, &request.cfg_text).err()?;
+    if without_core.stage == Stage::Config {
+        let bounds = configured_bounds(&request.cfg);
+        return Some(CheckOutcome::rejected(Checker::Embedded, bounds, vec![without_core]));
+    }
+    Some(refused(request, &without_core.message))
 }
 
 /// Whether a module that this one extends, directly or not, declares variables or cannot be parsed.

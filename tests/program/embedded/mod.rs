@@ -5,6 +5,8 @@ mod assumptions;
 mod bench;
 mod command;
 mod constraints;
+mod differential;
+mod elaboration;
 mod neutral_names;
 mod suites;
 mod truth;

@@ -225,8 +225,7 @@ fn a_specification_without_a_behaviour_is_violated() {
     }
     let script = with_specification(&assuming("WF_vars(n' = 7 /\\ pc' = pc)"), &[]);
     refused(&script, &[], "formalize", "found a violation");
-    // The embedded checker does not decide it.
-    refused(&script, CHECKERS[1], "generate_invariants", "the last check came to no verdict");
+    refused(&script, CHECKERS[1], "formalize", "found a violation");
     // In a repair.
     let cfg = CFG.replace("SPECIFICATION Spec", "SPECIFICATION Whole");
     let script = repaired_by(&sections(&assuming("[]<>FALSE"), "", WITNESSES, &cfg));

@@ -127,6 +127,44 @@ pub(super) enum BuiltInForm {
 }
 
 impl BuiltInForm {
+    /// The form of a row; `None` for an operator with a name.
+    pub(super) fn of_row(row: usize) -> Option<Self> {
+        use BuiltInForm as F;
+        const ALL: [BuiltInForm; 30] = [
+            F::Tuple,
+            F::Set,
+            F::Product,
+            F::Conjunction,
+            F::Disjunction,
+            F::If,
+            F::Case,
+            F::CaseArm,
+            F::Record,
+            F::RecordSet,
+            F::FieldValue,
+            F::Selection,
+            F::Except,
+            F::Update,
+            F::Function,
+            F::FunctionDefinition,
+            F::FunctionSet,
+            F::Application,
+            F::Filter,
+            F::Map,
+            F::Choose,
+            F::All,
+            F::Some,
+            F::TemporalAll,
+            F::TemporalSome,
+            F::BoxAction,
+            F::AngleAction,
+            F::WeakFairness,
+            F::StrongFairness,
+            F::ProofStep,
+        ];
+        ALL.get(row).copied()
+    }
+
     /// The built-in symbols come first in a graph, so their ids are the row numbers.
     pub(super) fn symbol(self) -> SymbolId {
         self as SymbolId
@@ -149,6 +187,11 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
         function: None,
         labels: [].into(),
     })
+}
+
+/// Whether this is the operator `'`.
+pub(super) fn is_prime(symbol: SymbolId) -> bool {
+    BUILT_INS.get(symbol as usize).is_some_and(|row| row.name == "'")
 }
 
 /// Whether a module can use the row by name.

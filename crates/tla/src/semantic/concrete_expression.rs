@@ -87,7 +87,7 @@ impl TreeBuilder<'_> {
                 self.skip();
                 self.close();
             }
-            Form::Field(record) => {
+            Form::Field(record, _) => {
                 self.open(NodeKind::FieldAccess, field);
                 self.expression(record, None);
                 self.skip();
@@ -118,7 +118,7 @@ impl TreeBuilder<'_> {
                 self.expression(body, Some(Field::Body));
                 self.close();
             }
-            Form::Choose(names, set, body) => {
+            Form::Choose(names, _, set, body) => {
                 self.open(NodeKind::Choose, field);
                 self.skip();
                 self.names(names);

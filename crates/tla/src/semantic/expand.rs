@@ -241,7 +241,7 @@ impl<'a> Expansion<'_, 'a> {
             }
             Form::Case(arms, other) => self.case(arms, other.as_deref(), scope),
             Form::Let(units, body) => self.let_in(units, body, scope),
-            Form::Field(_)
+            Form::Field(..)
             | Form::Unbounded(..)
             | Form::Choose(..)
             | Form::Operator(_)
@@ -253,9 +253,8 @@ impl<'a> Expansion<'_, 'a> {
     /// Forms that are compared by their text. They are opaque, so nothing is concluded from their variables.
     fn compare_by_text(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         match &expression.form {
-            Form::Field(record) => {
-                let text = self.definitions.text.get(record.end..expression.end).unwrap_or("");
-                let field = Rc::new(Term::Literal(text.split_whitespace().collect()));
+            Form::Field(record, name) => {
+                let field = Rc::new(Term::Literal(format!(".{}", name.text)));
                 Rc::new(Term::Apply(".".to_owned(), vec![self.term(record, scope), field]))
             }
             _ => self.opaque(expression, scope),
@@ -279,7 +278,7 @@ impl<'a> Expansion<'_, 'a> {
         for bound in bounds {
             let set = self.term(&bound.set, scope);
             // `x, y \in S` and `<<x, y>> \in S` have the same names, so the term must distinguish them.
-            let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), self.is_tuple(bound))));
+            let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), bound.is_tuple)));
             sets.push(Rc::new(Term::Apply("over".to_owned(), vec![set, count])));
             for name in &bound.names {
                 inner = with_name(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
@@ -287,11 +286,6 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         (sets, inner)
-    }
-
-    fn is_tuple(&self, bound: &Bound) -> bool {
-        let first = bound.names.first().map_or(0, |name| name.offset);
-        self.definitions.text.get(..first).is_some_and(|before| before.trim_end().ends_with("<<"))
     }
 
     fn binder(&mut self, kind: &str, bounds: &'a [Bound], body: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {

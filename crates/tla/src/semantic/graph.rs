@@ -11,7 +11,7 @@ pub(super) type SubstitutionId = u32;
 
 /// A byte offset in one of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub struct Place {
     pub(super) file: u32,
     pub(super) offset: u32,
 }
@@ -93,6 +93,18 @@ pub(super) struct Application {
     pub(super) operands: Vec<Option<NodeId>>,
     pub(super) bound: Vec<SymbolId>,
     pub(super) ranges: Vec<NodeId>,
+    pub(super) detail: Detail,
+}
+
+/// What an application has besides operands.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Detail {
+    #[default]
+    None,
+    /// The name of a field.
+    Field(Rc<str>),
+    /// For each range: how many names it binds, and whether they are the elements of a tuple.
+    Bounds(Vec<(usize, bool)>),
 }
 
 #[derive(Debug, Clone)]

@@ -6,15 +6,18 @@
 
 mod analysis;
 mod builtin;
-mod checker_rewrite;
-mod checker_text;
 mod concrete;
 mod concrete_expression;
 mod concrete_pluscal;
-mod dialect;
+mod core_form;
+mod elaborate;
+mod elaborate_call;
+mod elaborate_expression;
+mod elaborate_scope;
+mod elaborate_strict;
+mod elaborator;
 mod enforced;
 mod expand;
-mod flattened;
 mod graph;
 mod impure;
 mod level;
@@ -47,10 +50,14 @@ mod typing_operator;
 mod verdict_limits;
 
 pub use analysis::{Analysis, analyze};
-pub use checker_rewrite::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX, rewrite_for_checker};
-pub use checker_text::CheckerText;
 pub(crate) use concrete::Reader;
+pub use core_form::{
+    Assumption, Constant, Core, CoreBody, CoreBound, CoreDefinition, CoreExpr, CoreForm, CoreStep, CoreUpdate,
+    ModuleOutline, OutlineSymbol, Primitive,
+};
+pub use elaborate::elaborate;
 pub use enforced::enforced_properties;
+pub use graph::Place;
 pub use impure::{MODULES_WITH_SIDE_EFFECTS, impure_operators, is_impure_name};
 pub use operator::{Operator, find_operator};
 pub use redefined::redefined_operators;

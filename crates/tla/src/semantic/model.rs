@@ -2,7 +2,7 @@
 //! spelling, aliases, instances and comments make no difference.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -12,7 +12,9 @@ use crate::step_counter;
 
 use super::analysis::{Loaded, Resolved, resolved};
 use super::builtin::{BUILT_INS, BuiltInForm};
-use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
+use super::graph::{
+    Application, CONSTANT, Graph, Level, ModuleId, ModuleInfo, Node, NodeId, Place, STATE, SymbolId, SymbolKind,
+};
 use super::tree::{Expr, Form, Module, Statement, Theorem, Unit, for_each_part};
 
 /// Maximum number of unfolded expressions; beyond it the analysis gives up.
@@ -68,22 +70,24 @@ pub(super) struct Model {
 
 impl Model {
     /// # Errors
-    /// Why the modules could not be resolved.
+    /// Why the modules could not be resolved, or a cyclic substitution.
     pub(super) fn new(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
+        let model = Self::with_any_substitutions(name, text, local_modules, cfg)?;
+        model.cyclic_substitution(cfg).map_or(Ok(model), Err)
+    }
+
+    /// A model that may have cyclic substitutions, so it must not be unfolded.
+    pub(super) fn with_any_substitutions(
+        name: &str,
+        text: &str,
+        local_modules: &[(String, String)],
+        cfg: &Cfg,
+    ) -> Result<Self, String> {
         let Resolved { graph, root, modules } = resolved(name, text, local_modules)?;
         let mut model =
             Self { graph, root, modules, replaced: HashMap::new(), numbers: HashMap::new(), steps: Cell::new(0) };
         for (key, value) in &cfg.constants {
-            let symbol = match key.split_once('!') {
-                None => model.symbol(key),
-                Some((module, name)) => model
-                    .graph
-                    .modules
-                    .iter()
-                    .find(|known| *known.name == *module)
-                    .and_then(|m| m.scope.symbols.get(name).copied()),
-            };
-            let Some(symbol) = symbol else { continue };
+            let Some(symbol) = model.configured_symbol(key) else { continue };
             let by = match value.strip_prefix("<- ") {
                 Some(by) => Some(model.symbol(by).ok_or_else(|| format!("`{by}` is not defined"))?),
                 None => None,
@@ -92,6 +96,84 @@ impl Model {
             model.numbers.extend(value.parse().ok().map(|number| (symbol, number)));
         }
         Ok(model)
+    }
+
+    /// The symbol of a key of [`Cfg::constants`].
+    pub(super) fn configured_symbol(&self, key: &str) -> Option<SymbolId> {
+        let Some((module, name)) = key.split_once('!') else { return self.symbol(key) };
+        let module = self.graph.modules.iter().find(|known| *known.name == *module)?;
+        module.scope.symbols.get(name).copied()
+    }
+
+    /// A definition that the configuration substitutes for a name, and that needs this name itself: a sentence with the
+    /// cycle.
+    pub(super) fn cyclic_substitution(&self, cfg: &Cfg) -> Option<String> {
+        for (key, value) in &cfg.constants {
+            let Some(by) = value.strip_prefix("<- ").and_then(|by| self.symbol(by)) else { continue };
+            let Some(target) = self.configured_symbol(key).filter(|target| *target != by) else { continue };
+            let mut path = Vec::new();
+            if self.reaches(by, target, &mut HashSet::new(), &mut path) {
+                let names: Vec<&str> = path.iter().map(|id| &*self.graph.symbol(*id).name).collect();
+                let cycle = names.join(" → ");
+                return Some(format!("the substitution {key} {value} of the configuration is cyclic: {key} → {cycle}"));
+            }
+        }
+        None
+    }
+
+    /// Whether the definition of a symbol uses another one; `path` gets the definitions on the way.
+    fn reaches(&self, from: SymbolId, to: SymbolId, seen: &mut HashSet<SymbolId>, path: &mut Vec<SymbolId>) -> bool {
+        path.push(from);
+        if from == to {
+            return true;
+        }
+        if seen.insert(from) {
+            let mut nodes: Vec<NodeId> = self.graph.symbol(from).body.into_iter().collect();
+            while let Some(node) = nodes.pop() {
+                let (symbols, parts) = self.uses(node);
+                nodes.extend(parts);
+                for symbol in symbols {
+                    let by = self.replacement(symbol).flatten().filter(|_| symbol != to);
+                    if self.reaches(by.unwrap_or(symbol), to, seen, path) {
+                        return true;
+                    }
+                }
+            }
+        }
+        path.pop();
+        false
+    }
+
+    /// An operator that a definition uses, whose value depends on more than its operands: `TLCGet` and the like.
+    pub(super) fn progress_operator(&self, symbol: SymbolId) -> Option<&str> {
+        let (mut open, mut seen) = (vec![symbol], HashSet::new());
+        while let Some(symbol) = open.pop() {
+            if !seen.insert(symbol) {
+                continue;
+            }
+            if let Some((_, name)) = self.standard(symbol) {
+                if super::impure::is_impure_name(name) {
+                    return Some(name);
+                }
+                continue;
+            }
+            let mut nodes: Vec<NodeId> = self.graph.symbol(symbol).body.into_iter().collect();
+            while let Some(node) = nodes.pop() {
+                let (symbols, parts) = self.uses(node);
+                nodes.extend(parts);
+                open.extend(symbols);
+            }
+        }
+        None
+    }
+
+    /// All modules, by file number.
+    pub(super) fn modules(&self) -> &[Loaded] {
+        &self.modules
+    }
+
+    pub(super) fn root(&self) -> &ModuleInfo {
+        self.graph.module(self.root)
     }
 
     /// The symbol of a name of the root module.

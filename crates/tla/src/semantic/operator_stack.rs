@@ -5,7 +5,7 @@
 
 use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
 use super::parser::{Parsed, syntax_error, too_deep};
-use super::tree::{Expr, Form, MAX_DEPTH};
+use super::tree::{Expr, Form, MAX_DEPTH, Name};
 
 /// Beyond this depth a chain of `/\` or `\/` is one node with many operands.
 const MAX_NESTED_CHAIN: u16 = 64;
@@ -46,7 +46,7 @@ impl OperatorStack {
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn push_field(&mut self, offset: usize, end: usize) -> Parsed<()> {
+    pub(super) fn push_field(&mut self, name: Name, offset: usize, end: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
             self.reduce(last)?;
@@ -54,7 +54,7 @@ impl OperatorStack {
         match self.items.pop() {
             Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.offset),
             Some(Item::Operand(record)) => {
-                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), offset).ending(end)));
+                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record), name), offset).ending(end)));
                 Ok(())
             }
             _ => syntax_error(offset, "`.` follows an operator: a record must precede it".into()),

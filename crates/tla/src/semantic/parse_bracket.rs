@@ -45,17 +45,20 @@ impl Parser<'_> {
         }
         let first = if binds {
             let from = self.peek().start;
-            let tuple = self.is("<<");
-            let names =
-                if tuple { self.identifier_tuple()? } else { vec![self.identifier("the name of a bound variable")?] };
+            let is_tuple = self.is("<<");
+            let names = if is_tuple {
+                self.identifier_tuple()?
+            } else {
+                vec![self.identifier("the name of a bound variable")?]
+            };
             self.expect("\\in", "after the bound variable")?;
             let set = self.expression()?;
             if self.take_if(":") {
                 let body = self.expression()?;
                 self.expect("}", "to close the set")?;
-                return Ok(Expr::new(Form::Filter(Box::new(Bound { names, set }), Box::new(body)), offset));
+                return Ok(Expr::new(Form::Filter(Box::new(Bound { names, is_tuple, set }), Box::new(body)), offset));
             }
-            if tuple {
+            if is_tuple {
                 return self.unexpected("`:` after the bound variables");
             }
             // No `:` follows: `x \in S` is the first element of a set.

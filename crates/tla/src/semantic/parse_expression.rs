@@ -87,8 +87,8 @@ impl Parser<'_> {
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
-                self.free_name("the name of a field after `.`")?;
-                stack.push_field(token.start, self.last_end())?;
+                let name = self.free_name("the name of a field after `.`")?;
+                stack.push_field(name, token.start, self.last_end())?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
@@ -205,15 +205,13 @@ impl Parser<'_> {
 
     fn choice(&mut self) -> Parsed<Expr> {
         let offset = self.take().start;
-        let names = if self.is("<<") {
-            self.identifier_tuple()?
-        } else {
-            vec![self.identifier("the name of a bound variable")?]
-        };
+        let is_tuple = self.is("<<");
+        let names =
+            if is_tuple { self.identifier_tuple()? } else { vec![self.identifier("the name of a bound variable")?] };
         let set = if self.take_if("\\in") { Some(Box::new(self.expression()?)) } else { None };
         self.expect(":", "after the bound variable of CHOOSE")?;
         let body = self.expression()?;
-        Ok(Expr::new(Form::Choose(names, set, Box::new(body)), offset))
+        Ok(Expr::new(Form::Choose(names, is_tuple, set, Box::new(body)), offset))
     }
 
     fn operand(&mut self) -> Parsed<Expr> {

@@ -440,10 +440,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn bound(&mut self) -> Parsed<Bound> {
-        let names =
-            if self.is("<<") { self.identifier_tuple()? } else { self.identifiers("the name of a bound variable")? };
+        let is_tuple = self.is("<<");
+        let names = if is_tuple { self.identifier_tuple()? } else { self.identifiers("the name of a bound variable")? };
         self.expect("\\in", "after the bound variable")?;
-        Ok(Bound { names, set: self.expression()? })
+        Ok(Bound { names, is_tuple, set: self.expression()? })
     }
 
     pub(super) fn identifier_tuple(&mut self) -> Parsed<Vec<Name>> {

@@ -1,9 +1,9 @@
 //! Resolves the names of an expression and makes its node.
 
 use super::builtin::BuiltInForm;
-use super::graph::{Application, Label, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
+use super::graph::{Application, Detail, Label, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
 use super::operator::Operator;
-use super::resolver::Resolver;
+use super::resolver::{Resolver, shapes};
 use super::tree::{Bound, Component, Expr, Form, Name, Quantifier, Segment, SegmentKind, Subscripted, Unit, Update};
 
 impl Resolver<'_> {
@@ -16,8 +16,25 @@ impl Resolver<'_> {
         ranges: Vec<NodeId>,
         place: Place,
     ) -> NodeId {
+        self.detailed_form(row, operands, bound, ranges, Detail::None, place)
+    }
+
+    pub(super) fn detailed_form(
+        &mut self,
+        row: BuiltInForm,
+        operands: Vec<NodeId>,
+        bound: Vec<SymbolId>,
+        ranges: Vec<NodeId>,
+        detail: Detail,
+        place: Place,
+    ) -> NodeId {
         let operands = operands.into_iter().map(Some).collect();
-        self.graph.add_node(Node::Apply(Application { operator: row.symbol(), operands, bound, ranges }), place)
+        self.graph.add_node(Node::Apply(Application { operator: row.symbol(), operands, bound, ranges, detail }), place)
+    }
+
+    fn named_field(&mut self, row: BuiltInForm, operands: Vec<NodeId>, name: &str, offset: usize) -> NodeId {
+        let place = self.place(offset);
+        self.detailed_form(row, operands, Vec::new(), Vec::new(), Detail::Field(name.into()), place)
     }
 
     fn apply_form(&mut self, row: BuiltInForm, operands: Vec<NodeId>, offset: usize) -> NodeId {
@@ -28,7 +45,8 @@ impl Resolver<'_> {
     pub(super) fn apply(&mut self, operator: SymbolId, operands: Vec<NodeId>, offset: usize) -> NodeId {
         let place = self.place(offset);
         let operands = operands.into_iter().map(Some).collect();
-        let application = Application { operator, operands, bound: Vec::new(), ranges: Vec::new() };
+        let application =
+            Application { operator, operands, bound: Vec::new(), ranges: Vec::new(), detail: Detail::None };
         self.graph.add_node(Node::Apply(application), place)
     }
 
@@ -62,7 +80,7 @@ impl Resolver<'_> {
         let body = self.body(&bound, body);
         self.scopes.pop();
         let place = self.place(offset);
-        self.form(row, vec![body], bound, ranges, place)
+        self.detailed_form(row, vec![body], bound, ranges, shapes(bounds), place)
     }
 
     fn unbounded(&mut self, row: BuiltInForm, names: &[Name], body: &Expr, offset: usize) -> NodeId {
@@ -106,15 +124,15 @@ impl Resolver<'_> {
             Form::RecordSet(fields) => self.record(BuiltInForm::RecordSet, fields, offset),
             Form::Except(base, updates) => self.except(base, updates, offset),
             Form::Application(function, arguments) => self.application(function, arguments, offset),
-            Form::Field(record) => {
+            Form::Field(record, name) => {
                 let operand = self.expression(record);
-                self.apply_form(BuiltInForm::Selection, vec![operand], offset)
+                self.named_field(BuiltInForm::Selection, vec![operand], &name.text, offset)
             }
             Form::Action(kind, two) => self.action(*kind, two, offset),
             Form::Bounded(quantifier, bounds, body) => self.bounded(row_of(*quantifier), bounds, body, offset),
             Form::Unbounded(quantifier, names, body) => self.unbounded(row_of(*quantifier), names, body, offset),
-            Form::Choose(names, None, body) => self.unbounded(BuiltInForm::Choose, names, body, offset),
-            Form::Choose(names, Some(set), body) => self.choose(names, set, body, offset),
+            Form::Choose(names, _, None, body) => self.unbounded(BuiltInForm::Choose, names, body, offset),
+            Form::Choose(names, is_tuple, Some(set), body) => self.choose(names, *is_tuple, set, body, offset),
             Form::If(three) => {
                 let operands = vec![self.expression(&three.0), self.expression(&three.1), self.expression(&three.2)];
                 self.apply_form(BuiltInForm::If, operands, offset)
@@ -146,14 +164,15 @@ impl Resolver<'_> {
         self.bounded(BuiltInForm::Filter, std::slice::from_ref(bound), body, offset)
     }
 
-    fn choose(&mut self, names: &[Name], set: &Expr, body: &Expr, offset: usize) -> NodeId {
+    fn choose(&mut self, names: &[Name], is_tuple: bool, set: &Expr, body: &Expr, offset: usize) -> NodeId {
         self.scopes.push(Scope::default());
         let ranges = vec![self.expression(set)];
         let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
         let body = self.body(&bound, body);
         self.scopes.pop();
         let place = self.place(offset);
-        self.form(BuiltInForm::Choose, vec![body], bound, ranges, place)
+        let detail = Detail::Bounds(vec![(names.len(), is_tuple)]);
+        self.detailed_form(BuiltInForm::Choose, vec![body], bound, ranges, detail, place)
     }
 
     fn operation(&mut self, operator: &'static Operator, operands: &[Expr], offset: usize) -> NodeId {
@@ -187,7 +206,7 @@ impl Resolver<'_> {
                 self.error(name.offset, format!("the field `{}` occurs twice in this record", name.text));
             }
             let value = self.expression(value);
-            operands.push(self.apply_form(BuiltInForm::FieldValue, vec![value], name.offset));
+            operands.push(self.named_field(BuiltInForm::FieldValue, vec![value], &name.text, name.offset));
         }
         self.apply_form(row, operands, offset)
     }
@@ -198,7 +217,9 @@ impl Resolver<'_> {
             let mut path = Vec::new();
             for component in &update.path {
                 match component {
-                    Component::Field(_) => path.push(self.literal(offset)),
+                    Component::Field(name) => {
+                        path.push(self.named_field(BuiltInForm::FieldValue, Vec::new(), name, offset));
+                    }
                     Component::Index(index) => {
                         let index = self.expressions(index);
                         path.push(self.apply_form(BuiltInForm::Tuple, index, offset));

@@ -1,8 +1,8 @@
 //! Instances of modules: substitutions, and the definitions that they add.
 
 use super::graph::{
-    Application, InstanceUse, ModuleId, Node, NodeId, Scope, Severity, Substitution, SubstitutionId, Symbol, SymbolId,
-    SymbolKind,
+    Application, Detail, InstanceUse, ModuleId, Node, NodeId, Scope, Severity, Substitution, SubstitutionId, Symbol,
+    SymbolId, SymbolKind,
 };
 use super::resolver::Resolver;
 use super::tree::{Instance, Name, NamedInstance, Visibility};
@@ -83,7 +83,8 @@ impl Resolver<'_> {
             );
             return None;
         }
-        let application = Application { operator: symbol, operands: Vec::new(), bound: Vec::new(), ranges: Vec::new() };
+        let (operands, bound, ranges) = (Vec::new(), Vec::new(), Vec::new());
+        let application = Application { operator: symbol, operands, bound, ranges, detail: Detail::None };
         Some(self.graph.add_node(Node::Apply(application), place))
     }
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::graph::{
-    Finding, Graph, InstanceUse, Label, ModuleId, ModuleInfo, Node, NodeId, Part, Place, Scope, Severity, Symbol,
-    SymbolId, SymbolKind,
+    Detail, Finding, Graph, InstanceUse, Label, ModuleId, ModuleInfo, Node, NodeId, Part, Place, Scope, Severity,
+    Symbol, SymbolId, SymbolKind,
 };
-use super::tree::{Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
+use super::tree::{Bound, Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
 
 /// Labels and bound variables of the definition in progress.
 #[derive(Default)]
@@ -483,7 +483,8 @@ impl Resolver<'_> {
         let labels = self.frames.pop().unwrap_or_default().labels;
         self.scopes.pop();
         let row = super::builtin::BuiltInForm::FunctionDefinition;
-        let body = self.form(row, vec![value], bound, ranges, place);
+        let detail = shapes(&definition.bounds);
+        let body = self.detailed_form(row, vec![value], bound, ranges, detail, place);
         match completes {
             Ok(Some(id)) => {
                 let symbol = self.graph.symbol_mut(id);
@@ -511,4 +512,9 @@ impl Resolver<'_> {
         self.graph.instances.push(instance);
         self.graph.instances.len() - 1
     }
+}
+
+/// How the names of bounds are grouped.
+pub(super) fn shapes(bounds: &[Bound]) -> Detail {
+    Detail::Bounds(bounds.iter().map(|bound| (bound.names.len(), bound.is_tuple)).collect())
 }

@@ -91,19 +91,26 @@ TLCEval(v) == v
         "---- MODULE Bags ----
 EXTENDS TLC
 LOCAL INSTANCE Naturals
-IsABag(B) == {B}
-BagToSet(B) == {B}
-SetToBag(S) == {S}
-BagIn(e, B) == {e, B}
-EmptyBag == {}
-a (+) b == {a, b}
-a (-) b == {a, b}
-BagUnion(S) == {S}
-a \\sqsubseteq b == {a, b}
-SubBag(B) == {B}
-BagOfAll(F(_), B) == {F(B)}
-BagCardinality(B) == {B}
-CopiesIn(e, B) == {e, B}
+LOCAL SumOf(f) ==
+  LET Sum[S \\in SUBSET DOMAIN f] ==
+        IF S = {} THEN 0 ELSE LET d == CHOOSE d \\in S : TRUE IN f[d] + Sum[S \\ {d}]
+  IN Sum[DOMAIN f]
+IsABag(B) == B \\in [DOMAIN B -> {n \\in Nat : n > 0}]
+BagToSet(B) == DOMAIN B
+SetToBag(S) == [e \\in S |-> 1]
+BagIn(e, B) == e \\in DOMAIN B
+EmptyBag == SetToBag({})
+CopiesIn(e, B) == IF BagIn(e, B) THEN B[e] ELSE 0
+a (+) b == [e \\in DOMAIN a \\cup DOMAIN b |-> CopiesIn(e, a) + CopiesIn(e, b)]
+a (-) b == [e \\in {d \\in DOMAIN a : a[d] > CopiesIn(d, b)} |-> a[e] - CopiesIn(e, b)]
+BagUnion(S) == [e \\in UNION {DOMAIN B : B \\in S} |-> SumOf([B \\in S |-> CopiesIn(e, B)])]
+a \\sqsubseteq b == DOMAIN a \\subseteq DOMAIN b /\\ \\A e \\in DOMAIN a : a[e] \\leq b[e]
+SubBag(B) ==
+  LET Largest == IF B = EmptyBag THEN 0 ELSE CHOOSE n \\in {B[e] : e \\in DOMAIN B} : \\A e \\in DOMAIN B : B[e] \\leq n
+  IN {b \\in UNION {[S -> 1 .. Largest] : S \\in SUBSET DOMAIN B} : \\A e \\in DOMAIN b : b[e] \\leq B[e]}
+BagOfAll(F(_), B) ==
+  [e \\in {F(d) : d \\in DOMAIN B} |-> SumOf([d \\in {x \\in DOMAIN B : F(x) = e} |-> B[d]])]
+BagCardinality(B) == SumOf(B)
 ====",
     ),
     (
@@ -176,7 +183,8 @@ ndJsonDeserialize(absoluteFilename) == {}
 /// The names that a standard module exports; `None` for any other module.
 pub fn exported_names(name: &str) -> Option<BTreeSet<String>> {
     let module = Module::parse(text(name)?).ok()?;
-    let mut names: BTreeSet<String> = module.definitions.iter().map(|definition| definition.name.clone()).collect();
+    let exported = module.definitions.iter().filter(|definition| !definition.local);
+    let mut names: BTreeSet<String> = exported.map(|definition| definition.name.clone()).collect();
     names.extend(module.variables.iter().map(|variable| variable.name.clone()));
     names.extend(module.extends.iter().filter_map(|extended| exported_names(extended)).flatten());
     Some(names)

@@ -169,6 +169,8 @@ pub(super) enum StepBody {
 #[derive(Debug)]
 pub(super) struct Bound {
     pub(super) names: Vec<Name>,
+    /// Whether the names are the elements of a tuple.
+    pub(super) is_tuple: bool,
     pub(super) set: Expr,
 }
 
@@ -251,12 +253,13 @@ pub(super) enum Form {
     RecordSet(Vec<(Name, Expr)>),
     Except(Box<Expr>, Vec<Update>),
     Application(Box<Expr>, Vec<Expr>),
-    Field(Box<Expr>),
+    Field(Box<Expr>, Name),
     /// The action, then its subscript.
     Action(Subscripted, Box<(Expr, Expr)>),
     Bounded(Quantifier, Vec<Bound>, Box<Expr>),
     Unbounded(Quantifier, Vec<Name>, Box<Expr>),
-    Choose(Vec<Name>, Option<Box<Expr>>, Box<Expr>),
+    /// The names, whether they are the elements of a tuple, the set, the predicate.
+    Choose(Vec<Name>, bool, Option<Box<Expr>>, Box<Expr>),
     If(Box<(Expr, Expr, Expr)>),
     Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),
     Let(Vec<Unit>, Box<Expr>),
@@ -285,7 +288,7 @@ impl Expr {
                 operands.first().map_or(self.offset, |first| first.start().min(self.offset))
             }
             Form::Product(factors) => factors.first().map_or(self.offset, |first| first.start().min(self.offset)),
-            Form::Application(inner, _) | Form::Field(inner) => inner.start(),
+            Form::Application(inner, _) | Form::Field(inner, _) => inner.start(),
             _ => self.offset,
         }
     }
@@ -317,7 +320,7 @@ fn depth_below(form: &Form) -> u16 {
         | Form::Set(all)
         | Form::Arguments(all) => deepest(all),
         Form::Parenthesis(one)
-        | Form::Field(one)
+        | Form::Field(one, _)
         | Form::Unbounded(_, _, one)
         | Form::Label(_, _, one)
         | Form::Lambda(_, one) => one.depth,
@@ -335,7 +338,7 @@ fn depth_below(form: &Form) -> u16 {
             depth.max(update.value.depth).max(index.max().unwrap_or(0))
         }),
         Form::Application(function, arguments) => function.depth.max(deepest(arguments)),
-        Form::Choose(_, set, body) => set.as_ref().map_or(0, |set| set.depth).max(body.depth),
+        Form::Choose(_, _, set, body) => set.as_ref().map_or(0, |set| set.depth).max(body.depth),
         Form::If(three) => three.0.depth.max(three.1.depth).max(three.2.depth),
         Form::Case(arms, other) => {
             let arms = arms.iter().map(|(guard, value)| guard.depth.max(value.depth)).max().unwrap_or(0);
@@ -370,7 +373,7 @@ pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a E
             all.iter().for_each(call);
         }
         Form::Parenthesis(one)
-        | Form::Field(one)
+        | Form::Field(one, _)
         | Form::Unbounded(_, _, one)
         | Form::Label(_, _, one)
         | Form::Lambda(_, one) => {
@@ -406,7 +409,7 @@ pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a E
             call(function);
             arguments.iter().for_each(call);
         }
-        Form::Choose(_, set, body) => {
+        Form::Choose(_, _, set, body) => {
             if let Some(set) = set {
                 call(set);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{Cfg, Diagnostic};
 
-use super::checker_rewrite::embedded_diagnostic;
+use super::elaborate::embedded_diagnostic;
 use super::parser::{Fault, parse};
 use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
 use super::types::{Clash, Term, Type, Types};
@@ -407,11 +407,9 @@ impl<'a> Typing<'a> {
                 let function = self.expression(function);
                 self.apply_function(function, arguments, expression.offset)
             }
-            Form::Field(record) => {
-                let name =
-                    self.text(record.end, expression.end).trim_start_matches(|c: char| c == '.' || c.is_whitespace());
+            Form::Field(record, name) => {
                 let record = self.expression(record);
-                self.field(record, name, expression.offset)
+                self.field(record, &name.text, expression.offset)
             }
             Form::Action(_, two) => {
                 // In `[A]_v` and `WF_v(A)`, `v` may have any type.
@@ -463,7 +461,7 @@ impl<'a> Typing<'a> {
                 self.restore_names(depth);
                 self.types.make(Term::Bool)
             }
-            Form::Choose(names, set, body) => {
+            Form::Choose(names, _, set, body) => {
                 let element = set.as_ref().map(|set| self.element_type(set));
                 let depth = self.undo.len();
                 let chosen: Vec<Type> = match (element, &names[..]) {
