@@ -267,3 +267,14 @@ async fn overrides_and_instances_are_applied() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+#[tokio::test]
+async fn a_standard_name_has_the_meaning_of_its_module() {
+    let own = "VARIABLE x\nMine == INSTANCE C\nNat == {1}\nLen(s) == 42\nCardinality(S) == 99\nSelectSeq(a, b) == a\nInit == x = 0\n\
+               Next == x' = 1\nOK == Nat = {1} /\\ Len(x) = 42 /\\ Cardinality(x) = 99 /\\ SelectSeq(1, 2) = 1 /\\ Mine!OK";
+    let standard = "LOCAL INSTANCE Naturals\nLOCAL INSTANCE Sequences\nLOCAL INSTANCE FiniteSets\n\
+                    OK == 3 \\in Nat /\\ Len(<<1>>) = 1 /\\ Cardinality({7, 8}) = 2";
+    let cfg = "INIT Init\nNEXT Next\nINVARIANT OK\nCHECK_DEADLOCK FALSE\n".to_owned();
+    let (tlc, embedded, _) = Bench::new().both(&request(own, standard, cfg)).await;
+    assert_eq!((words(&tlc).as_str(), words(&embedded).as_str()), ("holds", "holds"), "{embedded:#?}");
+}
