@@ -253,7 +253,7 @@ pub(super) fn is_normative(sentence: &str, words: &[String]) -> bool {
 }
 
 /// Returns the text as it is compared: in lower case, without marks of emphasis, tags and invisible characters. It decodes
-/// numeric entities of HTML and replaces other entities by a blank. One letter stands for all that look like it. Source:
+/// numeric entities of HTML and replaces other entities by a blank. Letters that look alike become the same letter. Source:
 /// Unicode Technical Standard 39, section 4.
 fn as_seen(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());

@@ -158,7 +158,7 @@ fn compile(core: &Core, root: &str, deadlock: bool) -> Result<Program, String> {
     Ok(program)
 }
 
-/// Orders the variables as TLC does: with symmetry the order decides which state stands for its equals.
+/// Orders the variables as TLC does: the order decides which of several symmetric states is kept.
 fn order_variables(program: &mut Program, core: &Core, root: &str) -> Result<(), String> {
     let outlines: HashMap<String, ModuleDecls> =
         core.outlines.iter().map(|outline| (outline.name.clone(), declarations(outline))).collect();

@@ -296,7 +296,6 @@ fn model(seed: u64) -> (String, String) {
     inner += "====\n";
     for operator in &mut writer.operators {
         operator.name = format!("I!{}", operator.name);
-        // `v` and `K` stand for expressions of the levels that they have in the module.
     }
     writer.numbers = vec![("x".to_owned(), STATE), ("g[0]".to_owned(), STATE), ("g[1]".to_owned(), STATE)];
     writer.sets = vec![("s".to_owned(), STATE)];

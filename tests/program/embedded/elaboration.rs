@@ -58,6 +58,16 @@ const PROPERTIES: &[(&str, bool)] = &[
     ("\\* not TLC\nLt(z) == [](z < 3)\nP == Lt(x)", false),
     ("\\* not TLC\nBoth(F) == F /\\ [](x < 4)\nP == Both(x = 0)", true),
     ("Inv == x < 3\nP == []Inv", false),
+    // A LAMBDA with a name of the definition around it, in two states.
+    ("Pr(b) == b'\nAp(F(_), a) == Pr(F(a))\nOp(z) == Ap(LAMBDA k : k + z, 1)\nP == [][Op(x) = x' + 1]_x", true),
+    (
+        "Pr(b) == b'\nAp(F(_), a) == Pr(F(a))\nOp(z) == LET Plus(k) == k + z IN Ap(Plus, 1)\nP == [][Op(x) = x' + 1]_x",
+        true,
+    ),
+    (
+        "Gr(b) == b' > b\nTwice(F(_), z) == F(F(z))\nP == [][Gr(Twice(LAMBDA a : Twice(LAMBDA c : c + 1, a), x))]_x",
+        true,
+    ),
     ("Pr(a) == a'\nHo(F(_), y) == LET G(n, a) == F(a) IN G(2, y)\nP == [][Ho(Pr, x) = x + 1]_x", true),
     // An argument that the body does not need may have no value.
     ("If(c, a, b) == IF c THEN a ELSE b\nP == [](If(x > 0, 6 \\div x, 0) >= 0 /\\ If(x > 9, Head(<<>>), 1) = 1)", true),

@@ -1,7 +1,7 @@
 //! The core: a closed specification in a small part of TLA+, which the embedded checker runs. `elaborate` makes it from
 //! modules and a configuration. The book describes its grammar and its meaning (`docs/src/core.md`).
 //!
-//! Every name has one meaning. A prime stands only on variables: an expression in the next state is written out, and a
+//! Every name has one meaning. Only variables have primes: an expression in the next state is written out, and a
 //! definition that is used in both states has two versions. Substitutions of instances and of the configuration are
 //! applied. Operators with operators as parameters do not occur.
 

@@ -89,7 +89,12 @@ impl Elaborator<'_> {
                     Some(None) => CoreForm::Constant(self.model.graph.symbol(symbol).name.to_string()),
                     None => match self.global(symbol, &scope, arguments, place, env, reading)? {
                         Some(found) => return Ok(found),
-                        None => return Err(Refusal::not_evaluated(place, "a name that stands for itself")),
+                        None => {
+                            return Err(Refusal::not_evaluated(
+                                place,
+                                "a name that the configuration replaces by itself",
+                            ));
+                        }
                     },
                 },
             };
@@ -152,7 +157,7 @@ impl Elaborator<'_> {
             parameters: definition.parameters,
             is_function: definition.function.is_some(),
         };
-        if &*definition.name == "LAMBDA" {
+        if self.is_lambda(symbol) {
             return Some(Callee { member, scope: scope.clone(), home: Home::Nowhere });
         }
         let frame = self.frame_of(symbol, scope);
@@ -470,7 +475,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The expression that a parameter, or a constant or variable of an instance, stands for.
+    /// The expression that replaces a parameter, or a constant or variable of an instance.
     fn unfolded_arguments(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
         let (mut node, mut env) = (node, env.clone());
         while let Node::Apply(application) = self.model.graph.node(node)
@@ -482,7 +487,7 @@ impl Elaborator<'_> {
         (node, env)
     }
 
-    /// The expression that a name stands for, through definitions that are not recursive.
+    /// The expression that a name means, through definitions that are not recursive.
     pub(super) fn unfolded(&mut self, node: NodeId, env: &Env) -> (NodeId, Env) {
         let (mut node, mut env) = (node, env.clone());
         for _ in 0..MAX_NESTING {

@@ -9,7 +9,7 @@ use super::core_form::CoreDefinition;
 use super::elaborator::{Elaborator, Refusal};
 use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, SubstitutionId, SymbolId, SymbolKind};
 
-/// Stands for `@` in a scope.
+/// The key of `@` in a scope.
 pub(super) const AT: SymbolId = SymbolId::MAX;
 /// Maximum nesting of definitions, for the recursions over them.
 pub(super) const MAX_NESTING: usize = 400;
@@ -18,7 +18,7 @@ pub(super) const MAX_NESTING: usize = 400;
 #[derive(Clone, Default)]
 pub(super) struct Env {
     locals: Option<Rc<Local>>,
-    /// The innermost instance in whose module the expression stands.
+    /// The innermost instance whose module contains the expression.
     pub(super) frame: Option<Rc<Frame>>,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum GroupKind {
     Arguments,
     /// Definitions of a LET.
     Let,
-    /// Definitions of a LET that is not written: each is written where it is used.
+    /// Definitions of a LET that the core does not keep: each is expanded where it is used.
     InPlace,
 }
 
@@ -170,6 +170,11 @@ impl Elaborator<'_> {
             around = frame.outer.frame.as_ref();
         }
         Meaning::Global
+    }
+
+    /// `LAMBDA` is a reserved word, so no other symbol has this name.
+    pub(super) fn is_lambda(&self, symbol: SymbolId) -> bool {
+        &*self.model.graph.symbol(symbol).name == "LAMBDA"
     }
 
     /// The instance of an expression under a substitution.
@@ -289,7 +294,7 @@ impl Elaborator<'_> {
             let definition = self.model.graph.symbol(symbol);
             match definition.kind {
                 SymbolKind::BuiltIn(row) => BUILT_INS[row].counts,
-                // It may stand for any operator.
+                // Its argument may be any operator.
                 SymbolKind::Parameter | SymbolKind::Constant if definition.arity > 0 => false,
                 _ => self.is_plain(symbol),
             }
@@ -360,6 +365,10 @@ impl Elaborator<'_> {
             Meaning::Bound(Binding::Operator(symbol, env)) => self.level_of(symbol, &env, depth),
             Meaning::Member(group, index) => {
                 let node = group.members[index].node;
+                // Arguments never contain themselves, though the same expression may be met again in another scope.
+                if group.kind == GroupKind::Arguments {
+                    return self.level_below(node, &group.scope(), depth);
+                }
                 if !self.measured.insert(node) {
                     self.is_cut_short = true;
                     return Ok(CONSTANT);
@@ -368,6 +377,11 @@ impl Elaborator<'_> {
                 self.measured.remove(&node);
                 level
             }
+            // The body of a LAMBDA sees the names around it.
+            Meaning::Global if self.is_lambda(symbol) => match self.model.graph.symbol(symbol).body {
+                Some(body) => self.level_below(body, env, depth),
+                None => Ok(CONSTANT),
+            },
             Meaning::Global => self.level_of_global(symbol, env, depth),
         }
     }

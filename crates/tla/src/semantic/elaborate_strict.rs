@@ -90,14 +90,13 @@ impl Elaborator<'_> {
                     Meaning::Bound(Binding::Operator(..)) => return true,
                     Meaning::Member(group, index) => {
                         let value = group.members[index].node;
-                        // A recursive definition of a LET.
-                        if !self.measured.insert(value) {
-                            return false;
-                        }
-                        let may_fail = self.may_fail(value, &group.scope());
-                        self.measured.remove(&value);
-                        if may_fail {
-                            return true;
+                        // A recursive definition of a LET adds nothing to itself.
+                        if self.measured.insert(value) {
+                            let may_fail = self.may_fail(value, &group.scope());
+                            self.measured.remove(&value);
+                            if may_fail {
+                                return true;
+                            }
                         }
                     }
                     Meaning::Bound(_) | Meaning::Global => {}
