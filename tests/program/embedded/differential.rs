@@ -159,6 +159,13 @@ impl Writer {
                 let (set, level) = self.expression(Kind::Set, scope, most, depth);
                 (format!("Cardinality({set})"), level)
             }
+            // An operator that captures names and is read in both states.
+            3 if most == ACTION => {
+                let (name, inner) = Self::bind(scope, STATE);
+                let (body, _) = self.expression(Kind::Number, &inner, STATE, depth);
+                let (argument, _) = self.expression(Kind::Number, scope, STATE, depth);
+                (format!("Late(LAMBDA {name} : {body}, {argument})"), ACTION)
+            }
             3 | 4 => {
                 let passed = self.random.u8(..=most);
                 let (name, inner) = Self::bind(scope, passed);
@@ -289,7 +296,7 @@ fn model(seed: u64) -> (String, String) {
     let random = Rng::with_seed(seed);
     let numbers = vec![("v".to_owned(), STATE), ("K".to_owned(), 0)];
     let mut writer = Writer { random, operators: Vec::new(), numbers, sets: Vec::new() };
-    let mut inner = "---- MODULE C ----\nEXTENDS Naturals, FiniteSets\nCONSTANT K\nVARIABLE v\nAp(F(_), a) == F(a)\nTwice(F(_), a) == F(F(a))\n".to_owned();
+    let mut inner = "---- MODULE C ----\nEXTENDS Naturals, FiniteSets\nCONSTANT K\nVARIABLE v\nAp(F(_), a) == F(a)\nTwice(F(_), a) == F(F(a))\nBoth(b) == (b + 2 * b') % 7\nLate(F(_), a) == Both(F(a))\n".to_owned();
     for _ in 0..3 {
         writer.define("", &mut inner, ACTION);
     }
@@ -304,7 +311,7 @@ fn model(seed: u64) -> (String, String) {
     let (constant, _) = writer.expression(Kind::Number, &[], 0, 1);
     writer.operators = of_instance;
     let mut text = format!(
-        "---- MODULE S ----\nEXTENDS Naturals, FiniteSets, TLC\nVARIABLES x, s, g\nAp(F(_), a) == F(a)\nTwice(F(_), a) == F(F(a))\n\
+        "---- MODULE S ----\nEXTENDS Naturals, FiniteSets, TLC\nVARIABLES x, s, g\nAp(F(_), a) == F(a)\nTwice(F(_), a) == F(F(a))\nBoth(b) == (b + 2 * b') % 7\nLate(F(_), a) == Both(F(a))\n\
          I == INSTANCE C WITH v <- {value}, K <- {constant}\n"
     );
     for _ in 0..5 {
