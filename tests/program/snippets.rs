@@ -47,8 +47,8 @@ fn check_shows_the_line_of_module_configuration_and_local_module() {
         (
             "",
             "",
-            "SPECIFICATION Spec\nINVARIANT Small\nCONSTANT N = 3\n",
-            " --> M.cfg:3:10\n  |\n3 | CONSTANT N = 3\n  |          ^\n",
+            "SPECIFICATION Spec\nINVARIANT Small\nCONSTANT N = [a |-> 3]\n",
+            " --> M.cfg:3:14\n  |\n3 | CONSTANT N = [a |-> 3]\n  |              ^\n",
         ),
         ("", "", "SPECIFICATION Spec\nINVARAINT Small\n", " --> M.cfg:2:1\n  |\n2 | INVARAINT Small\n  | ^^^^^^^^^\n"),
         ("", "", "INVARIANT Small\nSPECIFICATION\n", " --> M.cfg:2:"),

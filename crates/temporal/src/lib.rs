@@ -110,6 +110,7 @@ mod file_name;
 mod finite;
 mod formula;
 mod implication;
+pub mod infinite;
 mod integer;
 mod letter;
 mod lexer;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::cfg_keyword::{is_keyword, keyword_hint};
+use super::cfg_keyword::{is_keyword, is_newer_condition, keyword_hint};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 use super::requirement_comment::{add_new, read_builtin_cover};
@@ -28,6 +28,9 @@ pub struct Cfg {
     pub check_deadlock: Option<bool>,
     pub alias: Option<String>,
     pub postcondition: Option<String>,
+    /// Names below keywords of newer versions of TLC, each with its keyword: `_POSSIBLE Reachable`. No checker of this program
+    /// checks them, so nothing holds with one of them.
+    pub not_checked: Vec<String>,
     /// Names from `\* WITNESS Name` comment lines, in order.
     pub witnesses: Vec<String>,
     /// Requirements that `Deadlock` and `Assertion` cover, from comment lines `\* Deadlock covers R4`.
@@ -44,6 +47,12 @@ impl Cfg {
     /// Parses a configuration as TLC does. The error is the first thing that TLC would reject, or a use of `TYPE` or
     /// `TYPE_CONSTRAINT`, which TLC accepts without any effect.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Ok(Self::parse_with_remarks(text)?.0)
+    }
+
+    /// The same, with remarks on what has no effect.
+    pub fn parse_with_remarks(text: &str) -> Result<(Self, Vec<String>), Diagnostic> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let all = lex(text, 0..text.len());
         let mut cfg = Self::default();
         for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
@@ -53,11 +62,11 @@ impl Cfg {
             }
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
-        let mut parser = Parser { text, lines: Lines::new(text), tokens, next: 0 };
+        let mut parser = Parser { text, lines: Lines::new(text), tokens, next: 0, remarks: Vec::new() };
         while let Some(token) = parser.next() {
             parser.section(token, &mut cfg)?;
         }
-        Ok(cfg)
+        Ok((cfg, parser.remarks))
     }
 
     /// The comments of a configuration that seem to say what something covers and have no effect, with their byte
@@ -135,6 +144,9 @@ impl fmt::Display for Cfg {
         one(f, "CHECK_DEADLOCK", self.check_deadlock.map(|on| if on { "TRUE" } else { "FALSE" }))?;
         one(f, "ALIAS", self.alias.as_deref())?;
         one(f, "POSTCONDITION", self.postcondition.as_deref())?;
+        for line in &self.not_checked {
+            writeln!(f, "{line}")?;
+        }
         for name in &self.witnesses {
             writeln!(f, "\\* WITNESS {name}")?;
         }
@@ -166,6 +178,13 @@ fn witnesses(comment: &str) -> Vec<String> {
     if names.iter().all(is_name) { names.into_iter().map(str::to_owned).collect() } else { Vec::new() }
 }
 
+/// Whether a token is the symbol of an operator.
+fn is_operator(symbol: &str) -> bool {
+    let is_named = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    symbol.strip_prefix('\\').is_some_and(is_named)
+        || (!symbol.is_empty() && symbol.bytes().all(|byte| b"+-*/%^<>=&|#~!?$@.:\\".contains(&byte)))
+}
+
 struct Parser<'a> {
     text: &'a str,
     lines: Lines,
@@ -173,7 +192,11 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     /// The index of the next token.
     next: usize,
+    remarks: Vec<String>,
 }
+
+/// Some editors put it before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl<'a> Parser<'a> {
     fn next(&mut self) -> Option<Token> {
@@ -190,6 +213,12 @@ impl<'a> Parser<'a> {
         let offset = token.map_or(self.text.trim_end().len(), |token| token.start);
         let (line, column) = self.lines.position(self.text, offset);
         Err(Diagnostic { stage: Stage::Config, line, column, message: message.into() })
+    }
+
+    /// Says that something is given twice. TLC accepts it, and the second time has no effect if it says the same.
+    fn remark_repeated(&mut self, token: Token, what: &str) {
+        let (line, _) = self.lines.position(self.text, token.start);
+        self.remarks.push(format!("{what} is given twice in the configuration (line {line})"));
     }
 
     fn is_name(&self, token: Token) -> bool {
@@ -224,6 +253,15 @@ impl<'a> Parser<'a> {
             "VIEW" => single = Some(&mut cfg.view),
             "ALIAS" => single = Some(&mut cfg.alias),
             "POSTCONDITION" => single = Some(&mut cfg.postcondition),
+            _ if is_newer_condition(keyword) => {
+                let mut names = Vec::new();
+                self.names(&mut names)?;
+                if names.is_empty() {
+                    return self.error(Some(token), format!("{keyword} wants a name"));
+                }
+                cfg.not_checked.extend(names.iter().map(|name| format!("{keyword} {name}")));
+                return Ok(());
+            }
             "TYPE" | "TYPE_CONSTRAINT" => {
                 return self.error(Some(token), format!("{keyword} has no effect in TLC: list an INVARIANT instead"));
             }
@@ -234,8 +272,11 @@ impl<'a> Parser<'a> {
         };
         match self.next() {
             Some(name) if self.is_name(name) => {
-                if slot.replace(name.text(self.text).to_owned()).is_some() {
-                    return self.error(Some(token), format!("{keyword} is given twice"));
+                let name = name.text(self.text).to_owned();
+                match slot.replace(name.clone()) {
+                    None => {}
+                    Some(before) if before == name => self.remark_repeated(token, &format!("{keyword} {name}")),
+                    Some(_) => return self.error(Some(token), format!("{keyword} is given twice")),
                 }
                 Ok(())
             }
@@ -250,9 +291,10 @@ impl<'a> Parser<'a> {
             }
             let name = token.text(self.text);
             if into.iter().any(|known| known == name) {
-                return self.error(Some(token), format!("`{name}` is listed twice"));
+                self.remark_repeated(token, name);
+            } else {
+                into.push(name.to_owned());
             }
-            into.push(name.to_owned());
             self.next += 1;
             // TLC separates names by blanks; commas are a common mistake, so they get an error of their own.
             if self.peek() == "," {
@@ -264,7 +306,7 @@ impl<'a> Parser<'a> {
 
     fn constants(&mut self, cfg: &mut Cfg) -> Result<(), Diagnostic> {
         while let Some(token) = self.tokens.get(self.next).copied() {
-            if !self.is_name(token) {
+            if !self.is_name(token) && !self.is_replaced_operator(token) {
                 break;
             }
             self.next += 1;
@@ -285,7 +327,9 @@ impl<'a> Parser<'a> {
                 Some("<-") => {
                     self.module_prefix(&mut name)?;
                     match self.next() {
-                        Some(target) if self.is_name(target) => format!("<- {}", target.text(self.text)),
+                        Some(target) if self.is_name(target) || is_operator(target.text(self.text)) => {
+                            format!("<- {}", target.text(self.text))
+                        }
                         other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
                     }
                 }
@@ -295,12 +339,22 @@ impl<'a> Parser<'a> {
                         .error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`{hint}"));
                 }
             };
-            if cfg.constants.contains_key(&name) {
-                return self.error(Some(token), format!("`{name}` is assigned twice"));
+            match cfg.constants.get(&name) {
+                None => {}
+                Some(before) if *before == value => self.remark_repeated(token, &name),
+                Some(before) => {
+                    return self.error(Some(token), format!("`{name}` is assigned twice: {before}, and here {value}"));
+                }
             }
             cfg.constants.insert(name, value);
         }
         Ok(())
+    }
+
+    /// Whether this is an operator symbol that the configuration replaces: `++ <- Plus`.
+    fn is_replaced_operator(&self, token: Token) -> bool {
+        let sign = self.tokens.get(self.next + 1).map(|token| token.text(self.text));
+        is_operator(token.text(self.text)) && sign == Some("<-")
     }
 
     /// Parses an optional `[Module]` and adds it to the name: `Module!C`.

@@ -27,9 +27,18 @@ pub(super) const KEYWORDS: &[&str] = &[
     "VIEW",
 ];
 
+/// Keywords of newer versions of TLC, sorted, which name conditions beside the behaviours and so cannot excuse a violation.
+/// Source: `ModelConfig.java` of tlaplus/tlaplus, 2026.
+const NEWER_CONDITIONS: &[&str] = &["POSTCONDITIONS", "_PERIODIC", "_POSSIBLE", "_RL_PENALTY", "_RL_REWARD"];
+
+/// Whether a word is a keyword of newer versions of TLC for conditions that are not checked here.
+pub(super) fn is_newer_condition(word: &str) -> bool {
+    NEWER_CONDITIONS.binary_search(&word).is_ok()
+}
+
 /// Whether a word is a keyword of TLC.
 pub(super) fn is_keyword(word: &str) -> bool {
-    KEYWORDS.binary_search(&word).is_ok()
+    KEYWORDS.binary_search(&word).is_ok() || is_newer_condition(word)
 }
 
 /// A hint for a word that is not valid where it occurs: the keyword that it resembles, if there is one.

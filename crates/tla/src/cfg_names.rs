@@ -15,15 +15,17 @@ use super::step_counter;
 /// constant must be assigned, and every assigned constant declared. If the module contains an algorithm, the definitions
 /// of its translation count as defined.
 pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
-    check_names(module, cfg, true)
+    check_names(module, cfg, true, true)
 }
 
-/// The same for a check, which may also check only assumptions: then the configuration need not give a behaviour.
+/// The same for a check, which may also check only assumptions: then the configuration need not give a behaviour. A value
+/// for a constant that the module does not declare has no effect there.
 pub fn check_cfg_names_for_check(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
-    check_names(module, cfg, !(cfg.gives_no_behaviour() && module.variable_names().is_empty()))
+    let needs_behaviour = !(cfg.gives_no_behaviour() && module.variable_names().is_empty());
+    check_names(module, cfg, needs_behaviour, false)
 }
 
-fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnostic> {
+fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool, is_exact: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut report = |message: String| found.push(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
     let has_algorithm = module.algorithm.is_some();
@@ -79,7 +81,7 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
         let is_added_by_translation = has_algorithm && module.translation.is_none() && name == DEFAULT_INIT_VALUE;
         let is_declared = is_added_by_translation || constants.contains(name.as_str());
         let is_replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
-        if !(is_declared || is_replaceable || is_elsewhere || module.definition(&name).is_some()) {
+        if is_exact && !(is_declared || is_replaceable || is_elsewhere || module.definition(&name).is_some()) {
             report(format!("CONSTANT {name}: the module declares no such constant"));
         }
         if let Some(target) = substitution

@@ -256,7 +256,9 @@ fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
     // Each checker has its own name for an assertion or assumption, so names are not compared.
     let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
-    kinds && (!named || one.name == two.name)
+    // TLC names a conjunct `[]P` of a property by its place: `line 11, col 47 to line 11, col 55 of module M`.
+    let is_place = |violation: &Violation| violation.name.as_ref().is_some_and(|name| name.starts_with("line "));
+    kinds && (!named || one.name == two.name || is_place(one) || is_place(two))
 }
 
 fn outcome_json(outcome: &CheckOutcome) -> String {

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use tlaforge_tla::semantic::find_symmetry_fault;
+use tlaforge_tla::semantic::{find_symmetry_fault, find_view_fault};
 use tlaforge_tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, FurtherVerdict, Module, TERMINATING, Trace, Verdict, Violation,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, FurtherVerdict, Module, TERMINATING, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,
 };
 
@@ -33,7 +33,7 @@ pub(crate) async fn check(
         return Ok(rejected_report);
     }
     let mut warnings = Vec::new();
-    let request = &*drop_unsound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_reductions(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     let branches = match detail {
@@ -174,7 +174,7 @@ async fn decide_after(
         return Ok(SeparateVerdicts { violated: Vec::new(), rest });
     }
     let mut warnings = Vec::new();
-    let request = &*drop_unsound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_reductions(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     // One run for everything, unless SYMMETRY or VIEW would give temporal properties false counterexamples.
@@ -227,24 +227,30 @@ fn names_property(verdict: &Verdict, cfg: &Cfg) -> bool {
     matches!(verdict, Verdict::Violated { violated: Violation { name: Some(name), .. } } if cfg.properties.contains(name))
 }
 
-/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound SYMMETRY misses
-/// states.
-pub(super) fn drop_unsound_symmetry<'a>(
+/// The request without a SYMMETRY and a VIEW that are not shown to be sound: they may hide a violation.
+pub(super) fn drop_unsound_reductions<'a>(
     request: &'a CheckRequest,
     warnings: &mut Vec<String>,
 ) -> Cow<'a, CheckRequest> {
     let CheckRequest { spec, cfg, .. } = request;
-    let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
+    let mut kept = cfg.clone();
+    if let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) {
+        let names = cfg.symmetry.join(", ");
+        warnings.push(format!("it was checked without SYMMETRY {names}, which is not shown to be sound: {why}"));
+        kept.symmetry.clear();
+    }
+    let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> =
+        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
+    if let Some(why) = find_view_fault(&modules, cfg) {
+        let name = cfg.view.as_deref().unwrap_or_default();
+        warnings.push(format!("it was checked without VIEW {name}, which is not shown to be sound: {why}"));
+        kept.view = None;
+    }
+    if kept == *cfg {
         return Cow::Borrowed(request);
-    };
-    warnings.push(format!(
-        "it was checked without SYMMETRY {}, which is not shown to be sound: {why}",
-        cfg.symmetry.join(", ")
-    ));
-    let mut request = request.clone();
-    request.cfg.symmetry.clear();
-    request.cfg_text = request.cfg.render();
-    Cow::Owned(request)
+    }
+    Cow::Owned(CheckRequest { cfg_text: kept.render(), cfg: kept, ..request.clone() })
 }
 
 /// The report on a request that no checker gets.
@@ -424,6 +430,7 @@ pub(super) fn build_outcome(
     let (verdict, trace) =
         more_severe((safety.verdict, safety.parsed.trace), temporal.map(|t| (t.verdict, t.parsed.trace)));
     let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
+    let verdict = limit_to_conditions(verdict, cfg, explorer.checker());
     CheckOutcome {
         verdict,
         statistics,
@@ -440,6 +447,21 @@ pub(super) fn build_outcome(
         warnings: all_warnings,
         checker: explorer.checker(),
         version: safety.parsed.version.unwrap_or_else(|| explorer.version()),
+    }
+}
+
+/// A violation stands, whatever else a configuration asks for. Nothing holds while a condition was not checked.
+fn limit_to_conditions(verdict: Verdict, cfg: &Cfg, checker: Checker) -> Verdict {
+    let mut open = cfg.not_checked.clone();
+    if checker == Checker::Embedded {
+        open.extend(cfg.postcondition.iter().map(|name| format!("POSTCONDITION {name}")));
+    }
+    match verdict {
+        Verdict::Holds if !open.is_empty() => Verdict::inconclusive(format!(
+            "no violation was found, but these conditions of the configuration were not checked: {}",
+            open.join(", ")
+        )),
+        verdict => verdict,
     }
 }
 

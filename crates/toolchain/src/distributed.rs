@@ -12,7 +12,7 @@ use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, ViolationKind, Wit
 
 use super::actions::Actions;
 use super::bounds::check_bounds;
-use super::check::{build_outcome, drop_unsound_symmetry, refuse_before_run};
+use super::check::{build_outcome, drop_unsound_reductions, refuse_before_run};
 use super::distributed_run::{self, RemoteWorkers, SearchEnd, WorkerPlacement, require_jar};
 use super::explorer::{Finding, ParsedOutput, Run, judge};
 use super::installation::JavaToolchain;
@@ -100,7 +100,7 @@ impl DistributedToolchain {
             return Ok(rejected);
         }
         let mut warnings = Vec::new();
-        let request = &*drop_unsound_symmetry(request, &mut warnings);
+        let request = &*drop_unsound_reductions(request, &mut warnings);
         let mut session = Session { explorer: &explorer, request, cx, output: String::new() };
         let bounds = check_bounds(request);
         // Whether such a specification has a behaviour at all is a question about infinite behaviours.

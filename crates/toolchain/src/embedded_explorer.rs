@@ -123,6 +123,12 @@ fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Ver
             );
             Verdict::inconclusive(reason)
         }
+        (Verdict::Holds, Ok(cfg)) if !cfg.action_constraints.is_empty() && !cfg.properties.is_empty() => {
+            Verdict::inconclusive(format!(
+                "no violation of a property was found, but not in the steps that the ACTION_CONSTRAINT cuts off ({})",
+                cfg.action_constraints.join(", ")
+            ))
+        }
         (verdict, _) => verdict,
     }
 }

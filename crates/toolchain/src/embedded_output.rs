@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use tlaforge_process::Status;
 use tlaforge_tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
-use super::core_program::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
+use super::core_arithmetic::{LIMIT_PREFIX, UNDEFINED_PREFIX};
+use super::core_program::ASSUMPTION_PREFIX;
 use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the

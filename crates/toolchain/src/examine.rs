@@ -128,16 +128,26 @@ async fn run_stages(
         Err(error) if error.is_caused_by_input() => return ended(undecided(&error), LastStage::Parse, algorithm, spec),
         Err(error) => return Err(error),
     }
-    let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
+    let (undeclared, ignored) = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {
         return ended(invalid(configured_bounds(&cfg), undeclared), LastStage::Names, algorithm, spec);
     }
+    let mut cfg = cfg;
+    // A value without effect is no bound.
+    cfg.constants.retain(|name, _| !ignored.contains(name));
     let request = CheckRequest { spec, cfg_text, cfg };
     let mut checked = match detail {
         Detail::Explained => tools.check(&request, cx).await?,
         Detail::VerdictOnly => tools.check_without_details(&request, cx).await?,
     };
     checked.outcome.warnings.extend(input_warnings(&request));
+    checked.outcome.warnings.extend(ignored.iter().map(|name| {
+        format!("a value is given to the constant {name}, which the module does not declare: it has no effect")
+    }));
+    checked
+        .outcome
+        .warnings
+        .extend(Cfg::parse_with_remarks(&request.cfg_text).map(|(_, remarks)| remarks).unwrap_or_default());
     ended(checked, LastStage::Check, algorithm, request.spec)
 }
 
@@ -184,14 +194,13 @@ fn has_another_translation(original: &str, copy: &str) -> bool {
         && !translations(original).any(|translated| same_lines(original, &translated.text))
 }
 
-/// Names of the configuration that TLC silently ignores although the module does not declare them. A value for an
-/// unknown constant would appear as a bound without effect (a model value that only names itself is harmless); an
-/// unknown witness would never be searched for.
-fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
-    let Ok(module) = Module::parse(text) else { return Vec::new() };
+/// Names of the configuration that the module does not declare: errors for those that would never be searched for, and
+/// the constants whose values have no effect. A model value that only names itself is harmless.
+fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> (Vec<Diagnostic>, Vec<String>) {
+    let Ok(module) = Module::parse(text) else { return Default::default() };
     // An extended module may declare the name.
     if !module.is_self_contained() {
-        return Vec::new();
+        return Default::default();
     }
     let variables = module.variable_names();
     let own = |name: &str| {
@@ -208,9 +217,7 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
         .constants
         .iter()
         .filter(|(key, value)| is_name(key) && !value.starts_with("<-") && value != key && !own(key));
-    let values = values.map(|(key, _)| {
-        found(key, format!("a value is given to the constant {key}, which the module does not declare"))
-    });
+    let ignored = values.map(|(key, _)| key.clone());
     let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
     let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
     // TLC reports such a keyword as an undefined property and ignores the one after it.
@@ -219,5 +226,5 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
         let hint = keyword_hint(name)?;
         Some(found(name, format!("{name}, listed as {role}, is not defined in the module; {hint}")))
     });
-    values.chain(witnesses).chain(keywords).collect()
+    (witnesses.chain(keywords).collect(), ignored.collect())
 }

@@ -10,6 +10,8 @@ use rawzip::{CompressionMethod, ZipArchive};
 use tlaforge_files as files;
 use tlaforge_tla::semantic::is_in_every_tools_jar;
 
+use super::community;
+
 /// Maximum number of modules in a jar. Java overrides and other files do not count.
 const MAX_MODULES: usize = 10_000;
 
@@ -105,7 +107,8 @@ impl Libraries {
         self.all.iter().filter_map(|library| Some(&library.jar.as_ref()?.sha256))
     }
 
-    /// The text of a module. As in TLC, no library replaces a standard module.
+    /// The text of a module, after all libraries that of our own module of this name. As in TLC, no library replaces a
+    /// standard module.
     pub(super) fn find(&self, name: &str) -> Result<Option<String>, UnreadableModule> {
         if is_in_every_tools_jar(name) {
             return Ok(None);
@@ -123,7 +126,7 @@ impl Libraries {
                 return Ok(found);
             }
         }
-        Ok(None)
+        Ok(community::find(name).map(str::to_owned))
     }
 
     /// Where a module is found.

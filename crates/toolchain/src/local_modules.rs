@@ -8,6 +8,7 @@ use tlaforge_files as files;
 use tlaforge_tla::Module;
 use tlaforge_tla::semantic::is_in_every_tools_jar;
 
+use super::community;
 use super::libraries::{UnreadableModule, unless_absent};
 use super::{Libraries, SpecText};
 
@@ -84,7 +85,8 @@ pub(super) fn complete<'a>(
     spec: &'a SpecText,
     needed_by_module: &dyn Fn(&str) -> Vec<String>,
 ) -> Result<Cow<'a, SpecText>, UnreadableModule> {
-    if libraries.is_empty() {
+    let mut texts = std::iter::once(&spec.text).chain(spec.local_modules.iter().map(|(_, text)| text));
+    if libraries.is_empty() && !texts.any(|text| community::is_mentioned(text)) {
         return Ok(Cow::Borrowed(spec));
     }
     let mut wanted = needed_by(&spec.text);

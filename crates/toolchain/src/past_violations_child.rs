@@ -21,7 +21,10 @@ use tla_mc::liveness::{self, Inst};
 use tla_mc::value::Value;
 
 use super::child_task::read_task;
+use super::core_program::Source;
+use super::core_temporal::TemporalFormulas;
 use super::past_violations::{Continues, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
+use super::temporal_child;
 
 /// The exit statuses of the checker's own command line.
 const VIOLATED: u8 = 12;
@@ -48,7 +51,7 @@ pub(super) fn serve_task() -> ExitCode {
 }
 
 fn explore(task: Task) -> Result<u8, String> {
-    let mut program = task.source.compile()?;
+    let (mut program, temporal) = task.source.compile()?;
     if task.continues.is_some() {
         program.invariants.push(new_state_marker());
     }
@@ -67,7 +70,8 @@ fn explore(task: Task) -> Result<u8, String> {
         source_hash: 0,
     };
     let outcome = checker.run();
-    let (status, result) = match outcome.failure {
+    let is_held = outcome.failure.is_none();
+    let (mut status, mut result) = match outcome.failure {
         Some(Failure::Eval(what, _)) if what == ALL_VIOLATED => (0, None),
         Some(Failure::Eval(what, _)) if what == TOO_MANY_STATES => (0, Some(what)),
         None => (0, Some("Model checking completed. No error has been found.".to_owned())),
@@ -80,9 +84,25 @@ fn explore(task: Task) -> Result<u8, String> {
         Some(Failure::InitProperty(name, _)) => {
             (VIOLATED, Some(format!("Error: Property {name} is violated by the initial state above.")))
         }
+        // To TLC, a state of which a constraint cuts off every step is no deadlock.
+        Some(Failure::Deadlock(_)) if task.source.has_action_constraint() => {
+            (FAILED, Some("Error: there is a state without a step that the ACTION_CONSTRAINT allows".to_owned()))
+        }
         Some(Failure::Deadlock(_)) => (VIOLATED, Some("Error: Deadlock reached.".to_owned())),
         Some(Failure::Eval(what, _)) => (FAILED, Some(format!("Error: {what}"))),
     };
+    if is_held && !temporal.properties.is_empty() {
+        // The sign for a run that checks more than states and steps.
+        let _ = writeln!(std::io::stderr(), "liveness: checking {} further properties", temporal.properties.len());
+        match temporal_child::find_violation(&program, &temporal) {
+            Ok(None) => {}
+            Ok(Some(violation)) => {
+                print_text(&show_violation(&program, &temporal, &task.source, &violation))?;
+                (status, result) = (VIOLATED, None);
+            }
+            Err(what) => (status, result) = (FAILED, Some(format!("Error: {what}"))),
+        }
+    }
     let depth = if outcome.distinct == 0 { 0 } else { outcome.depth };
     let result = result.map(|line| line + "\n").unwrap_or_default();
     print_text(&format!(
@@ -90,6 +110,34 @@ fn explore(task: Task) -> Result<u8, String> {
         outcome.generated, outcome.distinct
     ))?;
     Ok(status)
+}
+
+/// The counterexample as the checker would print it.
+fn show_violation(
+    program: &Program,
+    temporal: &TemporalFormulas,
+    source: &Source,
+    violation: &temporal_child::Violation,
+) -> String {
+    let mut text = format!("Error: Temporal property {} is violated.\n", violation.name);
+    for (at, state) in violation.states.iter().enumerate() {
+        text += &format!("State {}:\n", at + 1);
+        for (name, value) in program.vars.iter().zip(state) {
+            text += &format!("/\\ {name} = {value}\n");
+        }
+        text.push('\n');
+    }
+    let last = violation.states.len();
+    if violation.back_to + 1 == last {
+        text += &format!("State {}: Stuttering\n", last + 1);
+    } else {
+        text += &format!("Back to state {}.\n", violation.back_to + 1);
+    }
+    if let Some(position) = violation.part.and_then(|part| source.position(&temporal.files, part)) {
+        // Without a reader nothing is left to report.
+        let _ = writeln!(std::io::stderr(), "tla-mc: the violated conjunct of {} is at {position}", violation.name);
+    }
+    text
 }
 
 fn print_text(text: &str) -> Result<(), String> {

@@ -8,7 +8,7 @@ use tlaforge_tla::{
     WeakFairness, unprobed_bounds,
 };
 
-use super::check::drop_unsound_symmetry;
+use super::check::drop_unsound_reductions;
 use super::explorer::{Explorer, Run};
 use super::plan::{self, RunPlan};
 use super::session::Session;
@@ -27,7 +27,7 @@ pub(crate) async fn probe(
         return Ok(None);
     }
     // Its warning is in the outcome of the check already.
-    let request = &*drop_unsound_symmetry(request, &mut Vec::new());
+    let request = &*drop_unsound_reductions(request, &mut Vec::new());
     let session = Session { explorer, request, cx, output: String::new() };
     let mut prober = Prober { session, violated, left: cx.limits.check };
     let weak_fairness = if trace.lasso.is_some() { Some(prober.recheck_under_fairness().await?) } else { None };

@@ -36,7 +36,7 @@ struct FoundState {
 }
 
 fn list_states(task: &Task) -> Result<StateGraph, String> {
-    let program = &task.source.compile()?;
+    let (program, _) = &task.source.compile()?;
     // It orders the variables of the program, which evaluation relies on.
     let checker = Checker::new(program, program, 1)?;
     let label = task.label.as_ref().and_then(|(name, _)| program.vars.iter().position(|variable| variable == name));

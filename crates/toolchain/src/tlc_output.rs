@@ -345,6 +345,10 @@ impl Reader<'_> {
             2104 => violated(ViolationKind::Assumption, between(&first, "Assumption ", " is false")),
             2132 => assertion_violation(&words),
             3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::parse(&self.sany, self.main).errors),
+            // An invariant that is false without a look at a state.
+            2230 if first.ends_with(" is equal to FALSE") => {
+                violated(ViolationKind::Invariant, between(&first, "The invariant of ", " is equal to FALSE"))
+            }
             5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration_error(&words),
             1001..=1005 => Finding::Exhausted(join_lines(&words)),
             1000 => classify_general_error(frame, &words),

@@ -45,11 +45,16 @@ fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
     done.prints(&[&format!("violated: invariant NoReset ({NOTE})\n"), "  2  Inc  M.tla:6\n", "  5  Reset  M.tla:7\n"]);
     assert_eq!(object(&bench, &[], 1)["trace"][4]["action"], "Reset");
     // A refusal is no verdict.
-    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT TypeOK\n");
+    let random =
+        COUNTER.replace("Few ==", "Chance == RandomElement({1, 2}) > 0\nFew ==").replace("Naturals", "Naturals, TLC");
+    put(&bench, &random, "SPECIFICATION Spec\nINVARIANTS Chance\n");
     let done = bench.run(&["check", "M.tla"]).expect(3);
-    done.prints(&["inconclusive: the embedded checker refuses it: ACTION_CONSTRAINT is not supported"]);
+    done.prints(&[
+        "inconclusive: the embedded checker refuses it: ",
+        "RandomElement of module TLC is not evaluated here",
+    ]);
     // A configuration that does not match is rejected before any checker runs.
-    put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT Nowhere\n");
     bench.run(&["check", "M.tla"]).expect(1).prints(&["invalid: ", NOTE]);
     // The checker itself would accept these.
     for (cfg, word) in [
@@ -86,7 +91,7 @@ fn the_heading_of_a_verdict_names_the_tool_that_gave_it() {
     put(&bench, &COUNTER.replace("x = 0", "x = )"), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
     assert_eq!(heading("tlc", 1), "# Verdict of SANY");
     assert_eq!(heading("embedded", 1), "# Verdict of the embedded parser");
-    put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
+    put(&bench, COUNTER, "SPECIFICATION Spec\n\\* WITNESS Nowhere\n");
     assert_eq!(heading("tlc", 1), "# Verdict before any checker ran");
     // A result of the embedded checker is not attributed to TLC.
     put(&bench, &COUNTER.replace("x = 0 ", "x = [a \\in {1} |-> 0][2] "), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
@@ -117,11 +122,12 @@ fn two_checkers_that_agree_leave_nothing_behind() {
     done.prints(&["\nthe embedded checker: agrees\n"]);
     assert!(!bench.path("tlaforge-defects").exists());
     // A checker that gives up contradicts nothing.
-    let bounded = COUNTER.replace("Few ==", "Down == x' <= x\nFew ==");
-    put(&bench, &bounded, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT Down\nCHECK_DEADLOCK FALSE\n");
+    let bounded =
+        COUNTER.replace("Few ==", "Seen == TLCGet(\"level\") < 100\nFew ==").replace("Naturals", "Naturals, TLC");
+    put(&bench, &bounded, "SPECIFICATION Spec\nINVARIANTS TypeOK Seen\nCHECK_DEADLOCK FALSE\n");
     assert_eq!(object(&bench, &["--checker", "both"], 0)["second_check"]["verdict"], "inconclusive");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(0);
-    done.prints(&["\nthe embedded checker: inconclusive (the embedded checker refuses it: ACTION_CONSTRAINT is not"]);
+    done.prints(&["\nthe embedded checker: inconclusive (the embedded checker refuses it: module M, line"]);
     assert!(!bench.path("tlaforge-defects").exists());
 }
 

@@ -9,6 +9,7 @@ mod differential;
 mod elaboration;
 mod neutral_names;
 mod suites;
+mod temporal;
 mod truth;
 mod types;
 mod witnesses;

@@ -12,6 +12,7 @@ mod causal_oracle;
 mod causal_random;
 mod causal_refused;
 mod finite;
+mod infinite;
 mod language;
 #[path = "temporal_naive.rs"]
 mod naive;

@@ -30,6 +30,8 @@ pub struct Core {
     pub assumptions: Vec<Assumption>,
     /// Strings, model values and names in the order in which TLC first reads them. It decides how TLC orders values.
     pub interned: Vec<String>,
+    /// The names of the modules, by the number in a [`Place`].
+    pub files: Vec<String>,
     /// The modules, as far as they decide the order in which TLC keeps the variables.
     pub outlines: Vec<ModuleOutline>,
 }

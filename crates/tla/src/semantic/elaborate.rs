@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use crate::{Cfg, Diagnostic, Stage};
 
 use super::core_form::{
-    Assumption, Constant, Core, CoreBody, CoreDefinition, CoreExpr, CoreForm, ModuleOutline, OutlineSymbol,
+    Assumption, Constant, Core, CoreBody, CoreDefinition, CoreExpr, CoreForm, ModuleOutline, OutlineSymbol, Primitive,
 };
 use super::elaborate_scope::Env;
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use, number};
@@ -63,15 +63,8 @@ struct Conjuncts {
 
 impl Elaborator<'_> {
     fn core(&mut self, cfg: &Cfg) -> Elaborated<Core> {
-        let unsupported = |what: &str| Refusal::new(format!("{what} is not supported"));
-        if !cfg.action_constraints.is_empty() {
-            return Err(unsupported("ACTION_CONSTRAINT"));
-        }
-        if cfg.postcondition.is_some() {
-            return Err(unsupported("POSTCONDITION"));
-        }
         if cfg.symmetry.len() > 1 {
-            return Err(unsupported("more than one SYMMETRY"));
+            return Err(Refusal::new("more than one SYMMETRY is not supported".to_owned()));
         }
         if let Some(cyclic) = self.model.cyclic_substitution(cfg) {
             return Err(Refusal::invalid(cyclic));
@@ -81,6 +74,11 @@ impl Elaborator<'_> {
         core.invariants = self.named_formulas(&cfg.invariants)?;
         core.constraints = self.named_formulas(&cfg.constraints)?;
         core.behaviour = self.behaviour(cfg, &mut core.fairness)?;
+        if let (Some((_, next)), Some(cut)) = (&mut core.behaviour, self.action_constraints(cfg)?) {
+            let place = next.place;
+            let all = vec![std::mem::replace(next, cut.clone()), cut];
+            *next = CoreExpr::new(CoreForm::And(all), place);
+        }
         for name in &cfg.properties {
             core.properties.push((name.clone(), self.root_formula(name, Reading::of(Use::Temporal))?));
         }
@@ -89,9 +87,32 @@ impl Elaborator<'_> {
         core.assumptions = self.assumptions()?;
         core.definitions = std::mem::take(&mut self.definitions);
         self.collect_interned(cfg, &mut core.interned);
+        core.files = self.model.modules().iter().map(|module| module.name.clone()).collect();
         core.outlines =
             self.model.modules().iter().filter(|module| !module.standard).map(|m| outline(&m.tree)).collect();
         Ok(core)
+    }
+
+    /// What the action constraints leave of the steps: those that satisfy them, and those to a state that violates an
+    /// invariant, because TLC evaluates the invariants before it drops the state.
+    fn action_constraints(&mut self, cfg: &Cfg) -> Elaborated<Option<CoreExpr>> {
+        let Some(first) = cfg.action_constraints.first() else { return Ok(None) };
+        let place = self.model.graph.symbol(self.root_symbol(first)?).place;
+        let mut kept = Vec::new();
+        for name in &cfg.action_constraints {
+            kept.push(self.root_formula(name, Reading::VALUE)?);
+        }
+        let mut invariants = Vec::new();
+        for name in &cfg.invariants {
+            invariants.push(self.root_formula(name, Reading { primed: true, usage: Use::Value })?);
+        }
+        let kept = CoreExpr::new(CoreForm::And(kept), place);
+        if invariants.is_empty() {
+            return Ok(Some(kept));
+        }
+        let invariants = CoreExpr::new(CoreForm::And(invariants), place);
+        let violates = CoreExpr::new(CoreForm::Primitive(Primitive::Not, vec![invariants]), place);
+        Ok(Some(CoreExpr::new(CoreForm::Or(vec![kept, violates]), place)))
     }
 
     fn variables(&self) -> Vec<String> {

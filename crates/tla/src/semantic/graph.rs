@@ -16,6 +16,20 @@ pub struct Place {
     pub(super) offset: u32,
 }
 
+impl Place {
+    /// The number of the module, as in [`Core::files`](super::Core::files).
+    #[must_use]
+    pub fn file(self) -> usize {
+        self.file as usize
+    }
+
+    /// The offset in the text of the module, in bytes.
+    #[must_use]
+    pub fn offset(self) -> usize {
+        self.offset as usize
+    }
+}
+
 /// 0 constant, 1 state, 2 action, 3 temporal.
 pub(super) type Level = u8;
 pub(super) const CONSTANT: Level = 0;

@@ -48,6 +48,7 @@ mod types;
 mod typing;
 mod typing_operator;
 mod verdict_limits;
+mod view;
 
 pub use analysis::{Analysis, analyze};
 pub(crate) use concrete::Reader;
@@ -68,3 +69,4 @@ pub(crate) use token::{based_number_length, is_reserved, module_begin, spelling_
 pub use true_by_definition::true_by_definition;
 pub use typing::check_comparisons;
 pub use verdict_limits::{VerdictLimits, find_verdict_limits, has_only_step_properties};
+pub use view::find_view_fault;

@@ -70,7 +70,6 @@ fn an_error_has_the_position_of_what_tlc_would_reject() {
         ("CONSTANT S = 1..3", 1, 15, "not a keyword"),
         ("SPECIFICATION A\nSPECIFICATION B", 2, 1, "twice"),
         ("CHECK_DEADLOCK MAYBE", 1, 16, "TRUE or FALSE"),
-        ("INVARIANT A A", 1, 13, "twice"),
         ("INVARIANT A, B", 1, 12, "blanks"),
         ("VIEW", 1, 1, "wants a name"),
         ("TYPE T", 1, 1, "no effect"),

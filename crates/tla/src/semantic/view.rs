@@ -1,0 +1,101 @@
+//! Whether a VIEW is sound: what it leaves out of a state may influence nothing that a check looks at.
+//! Source: Lamport, "Specifying Systems", section 14.3.3.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::Cfg;
+
+use super::core_form::{Core, CoreBody, CoreDefinition, CoreExpr, CoreForm, Primitive};
+use super::elaborate::elaborate;
+
+/// Why the VIEW of a configuration may merge states that a check must tell apart; `None` if it is sound, or if there is
+/// none. The modules are given by name and text, the root first.
+pub fn find_view_fault(modules: &[(&str, &str)], cfg: &Cfg) -> Option<String> {
+    cfg.view.as_ref()?;
+    let mut cfg = Cfg { properties: Vec::new(), symmetry: Vec::new(), ..cfg.clone() };
+    cfg.invariants.append(&mut cfg.witnesses);
+    let core = match elaborate(modules, &cfg.render()) {
+        Ok(core) => core,
+        Err(why) => return Some(format!("what it leaves out is not known: {}", why.message)),
+    };
+    let definitions: HashMap<&str, &CoreDefinition> =
+        core.definitions.iter().map(|definition| (definition.name.as_str(), definition)).collect();
+    let mut kept = HashSet::new();
+    collect_kept(core.view.as_ref()?, &definitions, &mut kept, 0);
+    let omitted: HashSet<&str> =
+        core.variables.iter().map(String::as_str).filter(|name| !kept.contains(name)).collect();
+    Reads { definitions, omitted, seen: HashSet::new() }.find(&core)
+}
+
+/// The variables whose values the view contains as they are.
+fn collect_kept<'c>(
+    view: &'c CoreExpr,
+    definitions: &HashMap<&str, &'c CoreDefinition>,
+    kept: &mut HashSet<&'c str>,
+    depth: usize,
+) {
+    match &view.form {
+        CoreForm::Variable(name) => {
+            kept.insert(name);
+        }
+        CoreForm::Tuple(all) => all.iter().for_each(|one| collect_kept(one, definitions, kept, depth)),
+        CoreForm::Record(fields) => fields.iter().for_each(|(_, one)| collect_kept(one, definitions, kept, depth)),
+        CoreForm::Call(name, arguments) if arguments.is_empty() && depth < 64 => {
+            if let Some(CoreDefinition { body: CoreBody::Expression(body), .. }) = definitions.get(name.as_str()) {
+                collect_kept(body, definitions, kept, depth + 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+struct Reads<'c> {
+    definitions: HashMap<&'c str, &'c CoreDefinition>,
+    omitted: HashSet<&'c str>,
+    /// Definitions that read no variable that the view omits.
+    seen: HashSet<&'c str>,
+}
+
+impl<'c> Reads<'c> {
+    fn find(&mut self, core: &'c Core) -> Option<String> {
+        let leaves_out = |name: &str, reader: &str| format!("it leaves out {name}, which {reader} reads");
+        for (role, names) in [("the invariant", &core.invariants), ("the constraint", &core.constraints)] {
+            for own in names {
+                let definition = *self.definitions.get(own.as_str())?;
+                if let Some(name) = definition.body.parts().into_iter().find_map(|part| self.read(part)) {
+                    return Some(leaves_out(name, &format!("{role} {own}")));
+                }
+            }
+        }
+        let (_, next) = core.behaviour.as_ref()?;
+        self.read(next)
+            .map(|name| leaves_out(name, "the next-state relation, for more than the next value of what is left out"))
+    }
+
+    /// A variable that is omitted and read, other than for the next value of such a variable.
+    fn read(&mut self, expression: &'c CoreExpr) -> Option<&'c str> {
+        match &expression.form {
+            CoreForm::Variable(name) | CoreForm::NextVariable(name) => {
+                return self.omitted.get(name.as_str()).copied();
+            }
+            CoreForm::Primitive(Primitive::Equal | Primitive::In, operands) => {
+                if let Some(CoreForm::NextVariable(name)) = operands.first().map(|operand| &operand.form)
+                    && self.omitted.contains(name.as_str())
+                {
+                    return None;
+                }
+            }
+            CoreForm::Call(name, _) => {
+                if let Some(definition) = self.definitions.get(name.as_str()).copied()
+                    && self.seen.insert(name)
+                    && let Some(found) = definition.body.parts().into_iter().find_map(|part| self.read(part))
+                {
+                    self.seen.remove(name.as_str());
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+        expression.form.parts().into_iter().find_map(|part| self.read(part))
+    }
+}

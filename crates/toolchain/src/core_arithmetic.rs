@@ -1,0 +1,70 @@
+//! Definitions of arithmetic that stop where TLC stops: the checker computes on, or computes something else.
+
+use std::rc::Rc;
+
+use tla_mc::ast::{Ast, Def};
+
+use super::core_syntax::{binary, define_operator, name, stop};
+
+/// Prefix of the text that generated arithmetic stops with if TLC has no value.
+pub(super) const UNDEFINED_PREFIX: &str = "tlaforge undefined: ";
+/// Prefix of the text that generated arithmetic stops with beyond TLC's integers.
+pub(super) const LIMIT_PREFIX: &str = "tlaforge limit: ";
+
+fn when(test: Ast, yes: Ast, no: Ast) -> Ast {
+    Ast::If(Box::new(test), Box::new(yes), Box::new(no))
+}
+
+/// The largest base whose power fits into 32 bits.
+fn largest_base(exponent: u32) -> i64 {
+    let fits = |base: i64| base.checked_pow(exponent).is_some_and(|power| power <= i64::from(i32::MAX));
+    let (mut fitting, mut beyond) = (1_i64, 1 << 16);
+    while beyond - fitting > 1 {
+        let middle = fitting.midpoint(beyond);
+        *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
+    }
+    fitting
+}
+
+/// The definitions.
+pub(super) fn arithmetic() -> Vec<Rc<Def>> {
+    let limit = || stop(&format!("{LIMIT_PREFIX}a number beyond 32 bits"));
+    let (a, b) = (|| name("a~"), || name("b~"));
+    let num = Ast::Num;
+    let within = when(
+        Ast::Or(vec![binary(">", a(), num(i64::from(i32::MAX))), binary("<", a(), num(i64::from(i32::MIN)))]),
+        limit(),
+        a(),
+    );
+    let bounded = |operator: &'static str| Ast::Apply("within~".to_owned(), vec![binary(operator, a(), b())]);
+    let minus = |one: Ast| Ast::Neg(Box::new(one));
+    let quotient = when(binary("<", b(), num(0)), binary("\\div", minus(a()), minus(b())), binary("\\div", a(), b()));
+    let bases = Ast::Tuple((2..=31).map(|exponent| num(largest_base(exponent))).collect());
+    let base = || Ast::App(Box::new(bases.clone()), vec![binary("-", b(), num(1))]);
+    let small = Ast::SetEnum(vec![num(-1), num(0), num(1)]);
+    let power = || binary("^", a(), b());
+    let too_large = Ast::Or(vec![binary(">", a(), base()), binary(">", minus(a()), base())]);
+    let undefined = |what: &str| stop(&format!("{UNDEFINED_PREFIX}{what}"));
+    let exponentiation = when(
+        binary("<", b(), num(0)),
+        undefined("a negative exponent"),
+        when(
+            Ast::And(vec![binary("=", b(), num(0)), binary("=", a(), num(0))]),
+            undefined("0^0"),
+            when(
+                Ast::Or(vec![binary("<", b(), num(2)), binary("\\in", a(), small)]),
+                power(),
+                when(binary(">", b(), num(31)), limit(), when(too_large, limit(), power())),
+            ),
+        ),
+    );
+    let two = ["a~".to_owned(), "b~".to_owned()];
+    vec![
+        define_operator("within~", &two[..1], within),
+        define_operator("+~", &two, bounded("+")),
+        define_operator("-~", &two, bounded("-")),
+        define_operator("*~", &two, bounded("*")),
+        define_operator("\\div~", &two, quotient),
+        define_operator("^~", &two, exponentiation),
+    ]
+}
