@@ -8,6 +8,8 @@ use super::core_syntax::{binary, define_operator, name, stop};
 
 /// Prefix of the text that generated arithmetic stops with if TLC has no value.
 pub(super) const UNDEFINED_PREFIX: &str = "tlaforge undefined: ";
+/// Prefix of a message about a comparison at which TLC may stop.
+pub(super) const COMPARISON_PREFIX: &str = "tlaforge comparison: ";
 /// Prefix of the text that generated arithmetic stops with beyond TLC's integers.
 pub(super) const LIMIT_PREFIX: &str = "tlaforge limit: ";
 
@@ -16,7 +18,7 @@ fn when(test: Ast, yes: Ast, no: Ast) -> Ast {
 }
 
 /// The largest base whose power fits into 32 bits.
-fn largest_base(exponent: u32) -> i64 {
+pub(super) fn largest_base(exponent: u32) -> i64 {
     let fits = |base: i64| base.checked_pow(exponent).is_some_and(|power| power <= i64::from(i32::MAX));
     let (mut fitting, mut beyond) = (1_i64, 1 << 16);
     while beyond - fitting > 1 {

@@ -8,19 +8,23 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use tla_mc::ast::{Ast, Decl, Def, Module};
 use tla_mc::compile::Compiler;
-use tla_mc::eval::{Program, Property};
+use tla_mc::eval::{Expr, Program, Property, Rooted};
 use tla_mc::parser::{Cfg as CheckerCfg, CfgVal};
 use tla_mc::varorder::{ModuleDecls, tlc_order};
 use tlaforge_tla::Cfg;
-use tlaforge_tla::semantic::{Constant, Core, ModuleOutline, OutlineSymbol, Place, elaborate};
+use tlaforge_tla::semantic::{Constant, Core, ModuleOutline, OutlineSymbol, Place, check_comparisons, elaborate};
 
 use super::core_arithmetic::arithmetic;
+use super::core_interpreter::Interpreter;
 use super::core_syntax::{STANDARD, define, stop};
 use super::core_temporal::{Split, TemporalFormulas};
 use super::core_writer::Writer;
 
 /// Prefix of the text that a violated assumption stops with; its position follows.
 pub(super) const ASSUMPTION_PREFIX: &str = "tlaforge assumption: ";
+
+/// Prefix of what keeps an assumption from being evaluated.
+pub(super) const EVALUATION_PREFIX: &str = "tlaforge evaluation: ";
 
 /// Names of definitions that no module can have.
 const SYMMETRY: &str = "SYMMETRY~";
@@ -33,24 +37,66 @@ pub(super) struct Source {
     pub(super) modules: Vec<(String, String)>,
     pub(super) cfg: String,
     pub(super) deadlock: bool,
+    /// What the checker could not evaluate; the engine that evaluates more, and slower, then takes its place.
+    pub(super) limit: Option<String>,
 }
 
 impl Source {
-    /// The program, and the temporal formulas that it does not check. An error is a message for `tla-mc`'s standard error.
-    pub(super) fn compile(&self) -> Result<(Program, TemporalFormulas), String> {
+    /// Compiles the specification. An error is a message for `tla-mc`'s standard error.
+    pub(super) fn compile(&self) -> Result<Compiled, String> {
         let modules: Vec<(&str, &str)> =
             self.modules.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         if let Some(alias) = Cfg::parse(&self.cfg).ok().and_then(|cfg| cfg.alias) {
             remark(&format!("ALIAS {alias} ignored: traces are printed without it"));
         }
-        let core = elaborate(&modules, &self.cfg).map_err(|refused| refused.message)?;
+        let mut core = elaborate(&modules, &self.cfg).map_err(|refused| refused.message)?;
         let root = self.modules.first().map_or("", |(name, _)| name);
         let mut writer = Writer::new(&core);
         let split = Split::new(&core, &mut writer).map_err(|(place, what)| {
             let position = self.position(&core.files, place);
             format!("{}{what} is not checked here", position.map_or(String::new(), |position| position + ": "))
         })?;
-        compile(&core, split, writer, root, self.deadlock)
+        let mixed = check_comparisons(&modules, &self.cfg).err().map(|type_error| type_error.message);
+        if let Some(what) = mixed.as_deref().or(self.limit.as_deref()) {
+            if !core.properties.is_empty() || core.symmetry.is_some() || core.view.is_some() {
+                return Err(what.to_owned());
+            }
+            core.intern_all();
+        }
+        if let Some(what) = &mixed {
+            remark(&format!("{what} in general; each comparison was checked when it was made"));
+        }
+        let is_strict = mixed.is_some() || self.limit.is_some();
+        let (program, temporal) = compile(&core, split, writer, root, self.deadlock, is_strict)?;
+        let compiled = Compiled { program, temporal, core, is_strict };
+        if let Some(interpreter) = compiled.strict_engine(self)
+            && let Some(position) =
+                interpreter.violated_assumption().map_err(|what| format!("{EVALUATION_PREFIX}{what}"))?
+        {
+            return Err(assumption_stop(position));
+        }
+        Ok(compiled)
+    }
+}
+
+/// A specification that can be checked.
+pub(super) struct Compiled {
+    pub(super) program: Program,
+    /// What the program does not check.
+    pub(super) temporal: TemporalFormulas,
+    core: Core,
+    /// Whether values of different kinds may be compared, which the program would not notice.
+    is_strict: bool,
+}
+
+impl Compiled {
+    /// The engine that notices comparisons of values of different kinds, if that is necessary.
+    pub(super) fn strict_engine<'c>(&'c self, source: &'c Source) -> Option<Interpreter<'c>> {
+        self.is_strict.then(|| self.interpreter(source))
+    }
+
+    pub(super) fn interpreter<'c>(&'c self, source: &'c Source) -> Interpreter<'c> {
+        Interpreter::new(&self.core, Box::new(|place| source.position(&self.core.files, place)))
     }
 }
 
@@ -94,6 +140,7 @@ fn compile(
     mut writer: Writer,
     root: &str,
     deadlock: bool,
+    is_strict: bool,
 ) -> Result<(Program, TemporalFormulas), String> {
     reject_standard_names(core)?;
     let mut defs: Vec<Rc<Def>> = core.definitions.iter().flat_map(|definition| writer.definition(definition)).collect();
@@ -113,11 +160,13 @@ fn compile(
     let initial = compiler.rooted_act("Init", &initial, true)?;
     let next = compiler.rooted_act("Next", &next, false)?;
     let (mut invariants, mut constraints) = (Vec::new(), Vec::new());
-    for name in &core.invariants {
-        invariants.extend(compiler.rooted_parts(name)?);
-    }
-    for name in &core.constraints {
-        constraints.extend(compiler.rooted_parts(name)?);
+    for (names, parts) in [(&core.invariants, &mut invariants), (&core.constraints, &mut constraints)] {
+        for name in names {
+            match is_strict {
+                true => parts.push(asked_in_each_state(name)),
+                false => parts.extend(compiler.rooted_parts(name)?),
+            }
+        }
     }
     let symmetry = core.symmetry.as_ref().map(|_| compiler.rooted_expr(SYMMETRY)).transpose()?;
     let view = core.view.as_ref().map(|_| compiler.rooted_expr(VIEW)).transpose()?;
@@ -136,6 +185,8 @@ fn compile(
     let assumptions: Vec<Ast> = core
         .assumptions
         .iter()
+        // The other engine evaluates them.
+        .filter(|_| !is_strict)
         .map(|assumption| {
             let holds = writer.expression(&assumption.formula);
             let stop = stop(&format!("{ASSUMPTION_PREFIX}{}", assumption.position));
@@ -150,6 +201,17 @@ fn compile(
         order_variables(&mut program, core, root)?;
     }
     Ok((program, temporal))
+}
+
+/// A predicate that the checker asks for once in each new state: it skips those that read no changed variable, but it does
+/// not analyse what an expression with a primed variable reads. Another engine evaluates it.
+pub(super) fn asked_in_each_state(name: &str) -> Rooted<Expr> {
+    Rooted { name: name.to_owned(), frame: 0, body: Expr::Primed(0) }
+}
+
+/// What the checker says if an assumption at this position is false.
+fn assumption_stop(position: &str) -> String {
+    format!("applying a non-function \"{ASSUMPTION_PREFIX}{position}\"")
 }
 
 /// Orders the variables as TLC does: the order decides which of several symmetric states is kept.

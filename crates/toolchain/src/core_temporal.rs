@@ -4,14 +4,14 @@
 //! A leaf is compiled below the quantifiers around it, in a temporal formula of a shape that `tla-mc` knows, because that is
 //! how it binds their names. Source: `compile.rs` and `liveness.rs` of tla-mc 0.2.2.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use tla_mc::ast::{Ast, Bound, Def};
 use tla_mc::compile::Compiler;
 use tla_mc::eval::{Act, Bound as CompiledBound, Expr, FairTree, Fairness, Property, TProp};
-use tlaforge_tla::semantic::{Core, CoreDefinition, CoreExpr, CoreForm, Place, Primitive};
+use tlaforge_tla::semantic::{Core, CoreExpr, CoreForm, Place, Primitive};
 
+use super::core_levels::{Level, Levels};
 use super::core_syntax::define;
 use super::core_writer::Writer;
 
@@ -262,54 +262,6 @@ fn is_fairness<'c>(formula: &'c CoreExpr, levels: &mut Levels<'c>) -> bool {
     }
 }
 
-/// What an expression reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    Constant,
-    State,
-    Action,
-}
-
-/// The levels of definitions, which may be recursive.
-struct Levels<'c> {
-    definitions: HashMap<&'c str, &'c CoreDefinition>,
-    known: HashMap<&'c str, Level>,
-}
-
-impl<'c> Levels<'c> {
-    fn new(core: &'c Core) -> Self {
-        let definitions = core.definitions.iter().map(|definition| (definition.name.as_str(), definition)).collect();
-        Self { definitions, known: HashMap::new() }
-    }
-
-    fn of(&mut self, expression: &'c CoreExpr) -> Level {
-        let own = match &expression.form {
-            CoreForm::Variable(_) => Level::State,
-            CoreForm::NextVariable(_) | CoreForm::Unchanged(_) => Level::Action,
-            CoreForm::Enabled(_) => return Level::State,
-            CoreForm::Let(definitions, _) => {
-                self.definitions.extend(definitions.iter().map(|definition| (definition.name.as_str(), definition)));
-                Level::Constant
-            }
-            CoreForm::Call(name, _) => match self.known.get(name.as_str()) {
-                Some(known) => *known,
-                None => self.of_definition(name),
-            },
-            _ => Level::Constant,
-        };
-        expression.form.parts().into_iter().map(|part| self.of(part)).fold(own, Level::max)
-    }
-
-    fn of_definition(&mut self, name: &'c str) -> Level {
-        // A recursive use adds nothing.
-        self.known.insert(name, Level::Constant);
-        let parts = self.definitions.get(name).map(|definition| definition.body.parts()).unwrap_or_default();
-        let level = parts.into_iter().map(|part| self.of(part)).fold(Level::Constant, Level::max);
-        self.known.insert(name, level);
-        level
-    }
-}
-
 struct Builder<'c, 'w> {
     writer: &'w mut Writer,
     levels: Levels<'c>,
@@ -390,7 +342,6 @@ impl<'c> Builder<'c, '_> {
             }
             CoreForm::Let(definitions, body) => {
                 let before = self.definitions.len();
-                self.levels.definitions.extend(definitions.iter().map(|one| (one.name.as_str(), one)));
                 for definition in definitions {
                     let written = self.writer.definition(definition);
                     self.definitions.extend(written);

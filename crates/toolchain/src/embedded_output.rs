@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use tlaforge_process::Status;
 use tlaforge_tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
-use super::core_arithmetic::{LIMIT_PREFIX, UNDEFINED_PREFIX};
-use super::core_program::ASSUMPTION_PREFIX;
+use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
+use super::core_program::{ASSUMPTION_PREFIX, EVALUATION_PREFIX};
 use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
@@ -97,6 +97,19 @@ pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput 
     parsed
 }
 
+/// Whether a run got so far that it counted states.
+pub(super) fn has_counts(stdout: &str) -> bool {
+    stdout.lines().any(|line| parse_counts(line).is_some())
+}
+
+/// What ended a run if it may be a limit of the checker that the slower engine does not have.
+pub(super) fn limit_of_evaluation(stdout: &str, status: Status) -> Option<String> {
+    let error = stdout.lines().rev().nth(1).and_then(|line| line.strip_prefix("Error: "))?;
+    let is_limit =
+        error.contains("cannot enumerate the infinite set ") || error.contains(" is read before the action assigns it");
+    (status == Status::Exited(2) && is_limit && has_counts(stdout)).then(|| error.to_owned())
+}
+
 /// Parses `15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).`
 fn parse_counts(line: &str) -> Option<(u64, u64, u64)> {
     let (generated, rest) = line.split_once(" states generated, ")?;
@@ -163,8 +176,14 @@ fn parse_evaluation_failure(words: &str) -> Finding {
         None => (None, words),
     };
     // The arithmetic operators that we add stop by applying such a text.
-    let text_after =
-        |sign: &str| Some(what.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(sign)?.trim_matches('"'));
+    let quoted = what.strip_prefix(NO_FUNCTION).and_then(|rest| rest.strip_prefix('"'));
+    let text_after = |sign: &str| match quoted {
+        Some(text) => Some(text.strip_prefix(sign)?.trim_matches('"')),
+        None => what.strip_prefix(sign),
+    };
+    if let Some(comparison) = what.strip_prefix(COMPARISON_PREFIX) {
+        return Finding::Undecided(format!("the embedded checker stopped at {comparison}"));
+    }
     if let Some(limit) = text_after(LIMIT_PREFIX) {
         return Finding::Undecided(format!("the embedded checker stopped at {limit}, which TLC does not have"));
     }
@@ -222,6 +241,9 @@ fn parse_remarks(stderr: &str) -> Vec<String> {
 /// Parses `tla-mc: unsupported temporal formula …`.
 fn parse_refusal(stderr: &str) -> Option<Finding> {
     let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
+    if let Some(words) = words.strip_prefix(EVALUATION_PREFIX) {
+        return Some(parse_evaluation_failure(words));
+    }
     if let Some((name, what)) = words.strip_prefix("in ").and_then(|rest| rest.split_once(": "))
         && !name.contains(' ')
     {

@@ -137,7 +137,17 @@ impl EmbeddedChecker<'_> {
         enough: &Cancel,
         on_line: &mut (dyn FnMut(&str) + Send),
     ) -> Result<CheckerRun, ToolError> {
-        self.execute_work(spec, plan, Work::Search(continues), cx, enough, on_line).await
+        let work = Work::Search(continues.clone(), None);
+        let first = self.execute_work(spec, plan, work, cx, enough, on_line).await?;
+        let Some(limit) = embedded_output::limit_of_evaluation(&first.stdout, first.ended.status) else {
+            return Ok(first);
+        };
+        let work = Work::Search(continues, Some(limit));
+        let again = self.execute_work(spec, plan, work, cx, enough, on_line).await?;
+        let output = format!("{}{}", first.output, again.output);
+        // It may refuse what the checker began.
+        let chosen = if embedded_output::has_counts(&again.stdout) { again } else { first };
+        Ok(CheckerRun { output, ..chosen })
     }
 
     /// Lists the states that a plan reaches.
@@ -164,7 +174,7 @@ impl EmbeddedChecker<'_> {
         if cx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let source = source(spec, plan);
+        let mut source = source(spec, plan);
         let folder = self.take_folder()?;
         let memory = memory_limit(cx.limits);
         let (marker, task, shown) = match work {
@@ -173,7 +183,8 @@ impl EmbeddedChecker<'_> {
                 let task = state_graph::Task { source, limits, label, witnesses };
                 (state_graph::PREFIX, task.to_json(), "state graph".to_owned())
             }
-            Work::Search(continues) => {
+            Work::Search(continues, limit) => {
+                source.limit = limit;
                 let workers = if continues.is_some() { 1 } else { plan.order.workers(cx.limits) };
                 let shown = match continues {
                     Some(_) => "past violations".to_owned(),
@@ -217,8 +228,8 @@ impl EmbeddedChecker<'_> {
 
 /// What a child does with a plan.
 enum Work<'a> {
-    /// It searches for violations, and perhaps continues after them.
-    Search(Option<Continues>),
+    /// It searches for violations, and perhaps continues after them; after a limit of the checker, with the other engine.
+    Search(Option<Continues>, Option<String>),
     StateGraph(&'a GraphPlan, GraphLimits),
 }
 
@@ -266,7 +277,7 @@ fn source(spec: &SpecText, plan: &RunPlan) -> Source {
     let spec_modules =
         std::iter::once((spec.name.clone(), spec.text.clone())).chain(spec.local_modules.iter().cloned());
     let modules = plan.wrapper.iter().cloned().chain(spec_modules).collect();
-    Source { modules, cfg: plan.cfg.clone(), deadlock: plan.deadlock }
+    Source { modules, cfg: plan.cfg.clone(), deadlock: plan.deadlock, limit: None }
 }
 
 /// Memory limit of one run in bytes: the user's limit, else a quarter of the machine's memory, as for a JVM.

@@ -21,7 +21,8 @@ use tla_mc::liveness::{self, Inst};
 use tla_mc::value::Value;
 
 use super::child_task::read_task;
-use super::core_program::Source;
+use super::core_interpreter::Interpreter;
+use super::core_program::{Source, asked_in_each_state};
 use super::core_temporal::TemporalFormulas;
 use super::past_violations::{Continues, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
 use super::temporal_child;
@@ -51,16 +52,25 @@ pub(super) fn serve_task() -> ExitCode {
 }
 
 fn explore(task: Task) -> Result<u8, String> {
-    let (mut program, temporal) = task.source.compile()?;
+    let mut compiled = task.source.compile()?;
     if task.continues.is_some() {
-        program.invariants.push(new_state_marker());
+        compiled.program.invariants.push(new_state_marker());
     }
-    let continuing = task.continues.as_ref().map(|continues| ContinuingEngine::new(&program, continues)).transpose()?;
+    let (program, temporal) = (&compiled.program, &compiled.temporal);
+    let strict = compiled.strict_engine(&task.source);
+    let interpreter = compiled.interpreter(&task.source);
+    let locating = LocatingEngine { program, interpreter: &interpreter };
+    let inner: &dyn Engine = match &strict {
+        Some(strict) => strict,
+        None => &locating,
+    };
+    let continuing =
+        task.continues.as_ref().map(|continues| ContinuingEngine::new(program, inner, continues)).transpose()?;
     let engine: &dyn Engine = match &continuing {
         Some(engine) => engine,
-        None => &program,
+        None => inner,
     };
-    let mut checker = Checker::new(&program, engine, task.workers)?;
+    let mut checker = Checker::new(program, engine, task.workers)?;
     checker.disk = Disk {
         metadir: task.meta,
         checkpoint_secs: 0,
@@ -94,10 +104,10 @@ fn explore(task: Task) -> Result<u8, String> {
     if is_held && !temporal.properties.is_empty() {
         // The sign for a run that checks more than states and steps.
         let _ = writeln!(std::io::stderr(), "liveness: checking {} further properties", temporal.properties.len());
-        match temporal_child::find_violation(&program, &temporal) {
+        match temporal_child::find_violation(program, temporal) {
             Ok(None) => {}
             Ok(Some(violation)) => {
-                print_text(&show_violation(&program, &temporal, &task.source, &violation))?;
+                print_text(&show_violation(program, temporal, &task.source, &violation))?;
                 (status, result) = (VIOLATED, None);
             }
             Err(what) => (status, result) = (FAILED, Some(format!("Error: {what}"))),
@@ -146,10 +156,42 @@ fn print_text(text: &str) -> Result<(), String> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| format!("cannot write: {e}"))
 }
 
-/// An invariant that the checker asks for exactly once in each new state: it skips those that read no changed variable,
-/// but it does not analyse what an expression with a primed variable reads. The engine never evaluates it.
+/// The invariant by which the engine counts the new states. It never evaluates it.
 fn new_state_marker() -> Rooted<Expr> {
-    Rooted { name: "a new state".to_owned(), frame: 0, body: Expr::Primed(0) }
+    asked_in_each_state("a new state")
+}
+
+/// The program, whose failures get the place that the interpreter knows.
+struct LocatingEngine<'c> {
+    program: &'c Program,
+    interpreter: &'c Interpreter<'c>,
+}
+
+impl Engine for LocatingEngine<'_> {
+    fn init<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        self.program.init(cx, k).map_err(|what| self.interpreter.located(what, None))
+    }
+
+    fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        let state = cx.state;
+        self.program.next(cx, k).map_err(|what| self.interpreter.located(what, Some(state)))
+    }
+
+    fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
+        let state = cx.state;
+        let name = &self.program.invariants[index].name;
+        self.program.invariant(index, cx).map_err(|what| self.interpreter.located_in(what, name, state))
+    }
+
+    fn constraint(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
+        let state = cx.state;
+        let name = &self.program.constraints[index].name;
+        self.program.constraint(index, cx).map_err(|what| self.interpreter.located_in(what, name, state))
+    }
+
+    fn view(&self, cx: &mut Cx) -> Result<Value, String> {
+        self.program.view(cx)
+    }
 }
 
 /// Counts states to know the level of the state that the checker evaluates. Initial states have level 1.
@@ -178,6 +220,7 @@ impl Levels {
 /// The interpreter, for which a property that was once violated holds, if the run continues after its violation.
 struct ContinuingEngine<'p> {
     program: &'p Program,
+    inner: &'p dyn Engine,
     continues: &'p Continues,
     /// Index in `names`, for each part of an invariant: the checker evaluates conjuncts one by one.
     invariants: Vec<usize>,
@@ -192,7 +235,7 @@ struct ContinuingEngine<'p> {
 }
 
 impl<'p> ContinuingEngine<'p> {
-    fn new(program: &'p Program, continues: &'p Continues) -> Result<Self, String> {
+    fn new(program: &'p Program, inner: &'p dyn Engine, continues: &'p Continues) -> Result<Self, String> {
         let mut indexes: BTreeMap<String, usize> = BTreeMap::new();
         let mut names = Vec::new();
         let mut index_of = |name: &str| {
@@ -215,6 +258,7 @@ impl<'p> ContinuingEngine<'p> {
         let is_dropped = names.iter().map(|_| AtomicBool::new(false)).collect();
         Ok(Self {
             program,
+            inner,
             continues,
             invariants,
             properties,
@@ -289,7 +333,7 @@ impl<'p> ContinuingEngine<'p> {
 
 impl Engine for ContinuingEngine<'_> {
     fn init<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
-        self.program.init(cx, k)
+        self.inner.init(cx, k)
     }
 
     fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
@@ -304,7 +348,7 @@ impl Engine for ContinuingEngine<'_> {
         }
         levels.begin_expansion();
         drop(levels);
-        self.program.next(cx, k)
+        self.inner.next(cx, k)
     }
 
     fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
@@ -317,7 +361,7 @@ impl Engine for ContinuingEngine<'_> {
         if self.is_dropped(name) {
             return Ok(true);
         }
-        let holds = self.program.invariant(index, cx);
+        let holds = self.inner.invariant(index, cx);
         if !self.continues_after_invariant(name) {
             return holds;
         }
@@ -331,7 +375,7 @@ impl Engine for ContinuingEngine<'_> {
     }
 
     fn constraint(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
-        let is_inside = self.program.constraint(index, cx)?;
+        let is_inside = self.inner.constraint(index, cx)?;
         if !is_inside {
             self.check_cut_off_state(cx.state)?;
         }
@@ -339,7 +383,7 @@ impl Engine for ContinuingEngine<'_> {
     }
 
     fn view(&self, cx: &mut Cx) -> Result<Value, String> {
-        self.program.view(cx)
+        self.inner.view(cx)
     }
 
     fn step_prop(&self, index: usize, from: &[Value], to: &[Value]) -> Option<Result<bool, String>> {

@@ -36,7 +36,11 @@ struct FoundState {
 }
 
 fn list_states(task: &Task) -> Result<StateGraph, String> {
-    let (program, _) = &task.source.compile()?;
+    let compiled = task.source.compile()?;
+    if compiled.strict_engine(&task.source).is_some() {
+        return Err("values of different kinds may be compared".to_owned());
+    }
+    let program = &compiled.program;
     // It orders the variables of the program, which evaluation relies on.
     let checker = Checker::new(program, program, 1)?;
     let label = task.label.as_ref().and_then(|(name, _)| program.vars.iter().position(|variable| variable == name));

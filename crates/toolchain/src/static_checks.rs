@@ -2,7 +2,7 @@
 //! and does not know whether it runs in this process or in a child (see `static_checks_child`).
 
 use tlaforge_pluscal::Options;
-use tlaforge_tla::semantic::{analyze, check_comparisons, elaborate};
+use tlaforge_tla::semantic::{analyze, elaborate};
 use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
 
 use super::bounds::configured_bounds;
@@ -67,9 +67,6 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let modules: Vec<(&str, &str)> =
         std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
-    if let Err(type_error) = check_comparisons(&modules, &request.cfg_text) {
-        return Some(undecided(request, &type_error.message));
-    }
     let without_core = elaborate(&modules, &request.cfg_text).err()?;
     if without_core.stage == Stage::Config {
         let bounds = configured_bounds(&request.cfg);

@@ -360,6 +360,17 @@ async fn random_expressions_have_the_values_that_tlc_computes() {
         let different: Vec<&&str> = own.symmetric_difference(&expected).collect();
         assert!(different.is_empty(), "{different:#?}\n{}", show());
         compared += own.len();
+        // Where values of different kinds might be compared, another engine evaluates.
+        let mut mixed = request.clone();
+        mixed.spec.text = mixed.spec.text.replace("\nInit ==", "\nMixed == TRUE \\/ 1 = \"a\"\nInit ==");
+        mixed.cfg_text = format!("{CFG}INVARIANT Mixed\n");
+        mixed.cfg = Cfg::parse(&mixed.cfg_text).unwrap();
+        let mixed = bench.check_with(&bench.embedded(), &mixed).await.unwrap();
+        assert_eq!(verdict(&mixed.outcome), verdict(&tlc.outcome), "{:?}\n{}", mixed.outcome.verdict, show());
+        let own = printed(&mixed.output);
+        let different: Vec<&&str> = own.symmetric_difference(&expected).collect();
+        assert!(different.is_empty(), "{different:#?}\n{}", show());
+        assert!(mixed.outcome.warnings.iter().any(|warning| warning.contains("type error")), "{}", mixed.output);
     }
     assert!(undecided.len() as u64 <= count / 4, "{undecided:#?}");
     assert!(compared as u64 >= count * 30, "{compared}");

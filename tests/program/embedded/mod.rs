@@ -4,6 +4,7 @@
 mod assumptions;
 mod bench;
 mod command;
+mod community;
 mod constraints;
 mod differential;
 mod elaboration;
@@ -12,4 +13,5 @@ mod suites;
 mod temporal;
 mod truth;
 mod types;
+mod view;
 mod witnesses;

@@ -245,7 +245,9 @@ async fn nothing_is_decided_if_the_checkers_may_differ() {
     ] {
         let (theirs, ours, contradictions) = bench.both(&request(&module(rest), cfg)).await;
         assert_eq!(contradictions, [""; 0], "{rest}");
-        assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), (tlc, "inconclusive"), "{rest}");
+        // The comparison of a number with a text is an error whatever TLC evaluates first.
+        let expected = if rest.contains("# \"a\"") { tlc } else { "inconclusive" };
+        assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), (tlc, expected), "{rest}");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::behaviour::{Fairness, Formula, Graph, Lasso};
 use super::tableau::{StateId, Tableau};
-use super::{Fairness, Formula, Graph, Lasso};
 
 /// Why no answer was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -390,6 +390,17 @@ impl<G: Graph> Search<'_, '_, G> {
                 (false, _) => demands.push(Demand::TakesOrDisables(*condition)),
                 // It is enabled in no node of the component.
                 (true, false) => {}
+            }
+        }
+        // To stay is the simplest way to go on for ever.
+        let stays = edges.iter().copied().find(|(from, to, _)| *from == entry && *to == entry);
+        if let Some(edge) = stays {
+            let mut is_enough = true;
+            for demand in &demands {
+                is_enough = is_enough && self.meets(*demand, edge)?;
+            }
+            if is_enough {
+                return Ok(vec![entry]);
             }
         }
         let mut walk: Vec<(ProductId, ProductId, u64)> = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::Formula;
+use super::behaviour::Formula;
 
 pub(super) type FormulaId = u32;
 pub(super) type StateId = u32;

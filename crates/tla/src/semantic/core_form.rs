@@ -364,6 +364,30 @@ impl CoreForm {
 }
 
 impl Core {
+    /// Adds all texts and names of fields to [`Core::interned`].
+    pub fn intern_all(&mut self) {
+        let mut names = Vec::new();
+        let mut open: Vec<&CoreExpr> = self.expressions().collect();
+        while let Some(expression) = open.pop() {
+            match &expression.form {
+                CoreForm::Text(name) | CoreForm::Field(_, name) => names.push(name.clone()),
+                CoreForm::Record(fields) | CoreForm::RecordSet(fields) => {
+                    names.extend(fields.iter().map(|(name, _)| name.clone()));
+                }
+                CoreForm::Except(_, updates) => {
+                    let steps = updates.iter().flat_map(|update| &update.path);
+                    names.extend(steps.filter_map(|step| match step {
+                        CoreStep::Field(name) => Some(name.clone()),
+                        CoreStep::Index(_) => None,
+                    }));
+                }
+                _ => {}
+            }
+            open.extend(expression.form.parts());
+        }
+        self.interned.extend(names);
+    }
+
     /// All expressions that are no part of another one.
     pub fn expressions(&self) -> impl Iterator<Item = &CoreExpr> {
         let behaviour = self.behaviour.iter().flat_map(|(initial, next)| [initial, next]);

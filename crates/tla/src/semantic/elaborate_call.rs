@@ -10,6 +10,7 @@ use super::elaborate_expression::with_definitions;
 use super::elaborate_scope::{Binding, Env, Group, GroupKind, MAX_NESTING, Meaning, Member};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use, Version};
 use super::graph::{ACTION, Application, CONSTANT, Level, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
+use super::standard::is_written_out;
 
 /// A definition to be used, with the scope of its body.
 struct Callee {
@@ -194,8 +195,7 @@ impl Elaborator<'_> {
                 let form = CoreForm::SelectSequence(sequence, element.to_string(), test);
                 Ok(Some(CoreExpr::new(form, place)))
             }
-            // This module is written out.
-            ("Bags", ..) => Ok(None),
+            _ if is_written_out(module, name) => Ok(None),
             _ => {
                 let (module, name) = (module.to_owned(), name.to_owned());
                 Err(Refusal::not_evaluated(place, &format!("{name} of module {module}")))

@@ -6,6 +6,7 @@ use super::builtin::{BUILT_INS, BuiltInForm as F};
 use super::elaborate_scope::{Binding, Env, Meaning};
 use super::elaborator::Elaborator;
 use super::graph::{Application, Node, NodeId, SymbolId, SymbolKind};
+use super::standard::is_written_out;
 
 /// Operators of the standard modules that have a value for all operands of the right kind.
 const TOTAL: [&str; 24] = [
@@ -63,7 +64,7 @@ impl Elaborator<'_> {
         let operands: Vec<NodeId> = application.operands.iter().copied().flatten().collect();
         let SymbolKind::BuiltIn(row) = self.model.graph.symbol(application.operator).kind else {
             let symbol = self.model.replacement(application.operator).flatten().unwrap_or(application.operator);
-            let is_primitive = self.model.standard(symbol).is_some_and(|(module, _)| module != "Bags");
+            let is_primitive = self.model.standard(symbol).is_some_and(|(module, name)| !is_written_out(module, name));
             return operands.iter().enumerate().any(|(position, operand)| {
                 self.needs(*operand, name) && (is_primitive || self.is_strict(symbol, position))
             });
@@ -111,7 +112,7 @@ impl Elaborator<'_> {
     fn operator_may_fail(&mut self, symbol: SymbolId) -> bool {
         let symbol = self.model.replacement(symbol).flatten().unwrap_or(symbol);
         if let Some((module, name)) = self.model.standard(symbol)
-            && module != "Bags"
+            && !is_written_out(module, name)
         {
             return !TOTAL.contains(&name);
         }

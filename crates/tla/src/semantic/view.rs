@@ -58,18 +58,18 @@ struct Reads<'c> {
 
 impl<'c> Reads<'c> {
     fn find(&mut self, core: &'c Core) -> Option<String> {
-        let leaves_out = |name: &str, reader: &str| format!("it leaves out {name}, which {reader} reads");
+        let leaves_out = |name: &str, reader: &str| format!("it leaves out {name}, which {reader}");
         for (role, names) in [("the invariant", &core.invariants), ("the constraint", &core.constraints)] {
             for own in names {
                 let definition = *self.definitions.get(own.as_str())?;
                 if let Some(name) = definition.body.parts().into_iter().find_map(|part| self.read(part)) {
-                    return Some(leaves_out(name, &format!("{role} {own}")));
+                    return Some(leaves_out(name, &format!("{role} {own} reads")));
                 }
             }
         }
         let (_, next) = core.behaviour.as_ref()?;
-        self.read(next)
-            .map(|name| leaves_out(name, "the next-state relation, for more than the next value of what is left out"))
+        let reader = "the next-state relation reads for more than the next value of what is left out";
+        self.read(next).map(|name| leaves_out(name, reader))
     }
 
     /// A variable that is omitted and read, other than for the next value of such a variable.

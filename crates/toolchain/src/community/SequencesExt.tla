@@ -3,7 +3,9 @@ EXTENDS Sequences, Naturals, FiniteSets, FiniteSetsExt, Folds, Functions, Bags, 
 ToSet(s) == {s[i] : i \in DOMAIN s}
 ToBag(s) == [e \in ToSet(s) |-> Cardinality({i \in DOMAIN s : s[i] = e})]
 SetToSeqs(S) == {f \in [1 .. Cardinality(S) -> S] : IsInjective(f)}
-SetToSeq(S) == CHOOSE f \in [1 .. Cardinality(S) -> S] : IsInjective(f)
+SetToSeq(S) ==
+  LET Of[T \in SUBSET S] == IF T = {} THEN <<>> ELSE LET e == CHOOSE e \in T : TRUE IN <<e>> \o Of[T \ {e}]
+  IN Of[S]
 SetToSortSeq(S, op(_, _)) == SortSeq(SetToSeq(S), op)
 SetToAllKPermutations(S) == UNION {SetToSeqs(T) : T \in SUBSET S}
 TupleOf(set, n) == [1 .. n -> set]

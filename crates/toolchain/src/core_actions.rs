@@ -1,0 +1,240 @@
+//! Evaluates actions and initial predicates of the core, for their next states. Source: "Specifying Systems", section 14.2.6.
+
+use tla_mc::eval::{Bufs, Cx, Engine, K};
+use tla_mc::value::Value;
+use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place, Primitive};
+
+use super::core_interpreter::{Env, Evaluated, Here, Interpreter};
+use super::strict_values::{contains, equal};
+
+impl<'c> Interpreter<'c> {
+    /// Evaluates an action or an initial predicate: calls `k` for each way to give the variables their next values.
+    pub(super) fn act<'a>(
+        &self,
+        action: &'c CoreExpr,
+        env: &Env<'c>,
+        is_initial: bool,
+        cx: &mut Cx<'a>,
+        k: K<'_, 'a>,
+    ) -> Evaluated<()> {
+        let place = action.place;
+        match &action.form {
+            CoreForm::And(all) => self.act_all(all, env, is_initial, cx, k),
+            CoreForm::Or(all) => all.iter().try_for_each(|one| self.act(one, env, is_initial, cx, k)),
+            CoreForm::If(three) => {
+                let test = self.read(cx, is_initial, |here| self.truth(&three.0, env, here))?;
+                self.act(if test { &three.1 } else { &three.2 }, env, is_initial, cx, k)
+            }
+            CoreForm::Case(arms, other) => {
+                for (guard, one) in arms {
+                    if self.read(cx, is_initial, |here| self.truth(guard, env, here))? {
+                        return self.act(one, env, is_initial, cx, k);
+                    }
+                }
+                let other = other.as_ref().ok_or_else(|| self.at(place, "no CASE arm matched"))?;
+                self.act(other, env, is_initial, cx, k)
+            }
+            CoreForm::Let(definitions, body) => {
+                self.act(body, &self.with_definitions(definitions, env), is_initial, cx, k)
+            }
+            CoreForm::Some(bounds, body) => {
+                let mut choices = Vec::new();
+                self.read(cx, is_initial, |here| {
+                    self.for_each(bounds, env, here, place, &mut |inner| {
+                        choices.push(inner.clone());
+                        Ok(true)
+                    })
+                })?;
+                choices.iter().try_for_each(|inner| self.act(body, inner, is_initial, cx, k))
+            }
+            CoreForm::All(bounds, body) => {
+                let mut all = Vec::new();
+                self.read(cx, is_initial, |here| {
+                    self.for_each(bounds, env, here, place, &mut |inner| {
+                        all.push(inner.clone());
+                        Ok(true)
+                    })
+                })?;
+                self.act_each(body, &all, is_initial, cx, k)
+            }
+            CoreForm::Call(name, arguments) if self.reads_chosen(name, is_initial) => {
+                let (definition, scope) =
+                    self.definition(name, env).ok_or_else(|| self.at(place, &format!("{name} has no definition")))?;
+                let CoreBody::Expression(body) = &definition.body else {
+                    return Err(self.at(place, "a function where an action is expected"));
+                };
+                let values = self.read(cx, is_initial, |here| self.all(arguments, env, here))?;
+                self.act(body, &self.with_arguments(definition, scope, values), is_initial, cx, k)
+            }
+            CoreForm::Unchanged(names) if !is_initial => {
+                let at: Vec<usize> =
+                    names.iter().filter_map(|name| self.variables.get(name.as_str()).copied()).collect();
+                self.keep(&at, place, cx, k)
+            }
+            CoreForm::Primitive(operator @ (Primitive::Equal | Primitive::In), operands)
+                if self.chosen(&operands[0], is_initial).is_some() =>
+            {
+                let at = self.chosen(&operands[0], is_initial).unwrap_or(0);
+                let value = self.read(cx, is_initial, |here| self.value(&operands[1], env, here))?;
+                let failed = |what: String| self.failed(place, &what);
+                match operator {
+                    Primitive::Equal => self.assign(at, value.normalized().map_err(failed)?, place, cx, k),
+                    _ if cx.next[at].is_some() => {
+                        let known = cx.next[at].clone().unwrap_or(Value::Bool(false));
+                        if contains(&value, &known).map_err(|why| self.not_compared(place, why))? {
+                            k(cx)
+                        } else {
+                            Ok(())
+                        }
+                    }
+                    _ => {
+                        let elements = value.elems().map_err(failed)?;
+                        elements.iter().try_for_each(|element| self.assign(at, element.clone(), place, cx, k))
+                    }
+                }
+            }
+            _ => {
+                if self.read(cx, is_initial, |here| self.truth(action, env, here))? {
+                    k(cx)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Whether a definition takes part in choosing values.
+    fn reads_chosen(&self, name: &str, is_initial: bool) -> bool {
+        if is_initial { !self.constant_definitions.contains(name) } else { self.action_definitions.contains(name) }
+    }
+
+    fn read<T>(&self, cx: &Cx<'_>, is_initial: bool, evaluate: impl FnOnce(Here<'_>) -> Evaluated<T>) -> Evaluated<T> {
+        evaluate(Here { state: cx.state, next: cx.next, is_initial })
+    }
+
+    /// The variable whose value an equation chooses.
+    fn chosen(&self, target: &CoreExpr, is_initial: bool) -> Option<usize> {
+        match &target.form {
+            CoreForm::Variable(name) if is_initial => self.variables.get(name.as_str()).copied(),
+            CoreForm::NextVariable(name) if !is_initial => self.variables.get(name.as_str()).copied(),
+            _ => None,
+        }
+    }
+
+    fn act_all<'a>(
+        &self,
+        all: &'c [CoreExpr],
+        env: &Env<'c>,
+        is_initial: bool,
+        cx: &mut Cx<'a>,
+        k: K<'_, 'a>,
+    ) -> Evaluated<()> {
+        match all.split_first() {
+            None => k(cx),
+            Some((first, rest)) => {
+                self.act(first, env, is_initial, cx, &mut |cx| self.act_all(rest, env, is_initial, cx, k))
+            }
+        }
+    }
+
+    /// The same action with the values of each of these names, one after the other.
+    fn act_each<'a>(
+        &self,
+        action: &'c CoreExpr,
+        all: &[Env<'c>],
+        is_initial: bool,
+        cx: &mut Cx<'a>,
+        k: K<'_, 'a>,
+    ) -> Evaluated<()> {
+        match all.split_first() {
+            None => k(cx),
+            Some((first, rest)) => {
+                self.act(action, first, is_initial, cx, &mut |cx| self.act_each(action, rest, is_initial, cx, k))
+            }
+        }
+    }
+
+    fn assign<'a>(&self, at: usize, value: Value, place: Place, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Evaluated<()> {
+        if let Some(known) = &cx.next[at] {
+            return if equal(known, &value).map_err(|why| self.not_compared(place, why))? { k(cx) } else { Ok(()) };
+        }
+        cx.next[at] = Some(value);
+        // There are far fewer variables than numbers of 32 bits.
+        cx.assigned.push(u32::try_from(at).unwrap_or(u32::MAX));
+        let result = k(cx);
+        cx.assigned.pop();
+        cx.next[at] = None;
+        result
+    }
+
+    /// UNCHANGED: the checker wants to know which variables an action assigned otherwise.
+    fn keep<'a>(&self, variables: &[usize], place: Place, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Evaluated<()> {
+        let Some((first, rest)) = variables.split_first() else { return k(cx) };
+        let now = cx.state[*first].clone();
+        if let Some(known) = &cx.next[*first] {
+            let is_kept = equal(known, &now).map_err(|why| self.not_compared(place, why))?;
+            return if is_kept { self.keep(rest, place, cx, k) } else { Ok(()) };
+        }
+        cx.next[*first] = Some(now);
+        let result = self.keep(rest, place, cx, k);
+        cx.next[*first] = None;
+        result
+    }
+
+    /// The message of a step from this state, or of the initial predicate, with the place of what fails; as it is if nothing
+    /// fails here, or something else.
+    pub(super) fn located(&self, what: String, state: Option<&[Value]>) -> String {
+        let mut buffers = Bufs::default();
+        let mut cx = buffers.cx(state.unwrap_or_default(), self.core.variables.len(), 0);
+        let failed = match state {
+            Some(_) => self.next(&mut cx, &mut |_| Ok(())),
+            None => self.init(&mut cx, &mut |_| Ok(())),
+        };
+        failed.err().filter(|located| located.starts_with(&what)).unwrap_or(what)
+    }
+
+    /// The same for an invariant or a constraint.
+    pub(super) fn located_in(&self, what: String, name: &str, state: &[Value]) -> String {
+        let failed = self.named(name, state).err();
+        failed.filter(|located| located.starts_with(&what)).unwrap_or(what)
+    }
+
+    fn named(&self, name: &str, state: &[Value]) -> Evaluated<bool> {
+        let Some((_, definition)) = self.definitions.get_key_value(name) else {
+            return Err(format!("{name} has no definition"));
+        };
+        let here = Here { state, next: &[], is_initial: false };
+        match &definition.body {
+            CoreBody::Expression(body) => self.truth(body, &None, here),
+            CoreBody::Function(_, value) => Err(self.at(value.place, &format!("{name} is a function"))),
+        }
+    }
+}
+
+impl Engine for Interpreter<'_> {
+    fn init<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        match &self.core.behaviour {
+            Some((initial, _)) => self.act(initial, &None, true, cx, k),
+            None => Ok(()),
+        }
+    }
+
+    fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        match &self.core.behaviour {
+            Some((_, next)) => self.act(next, &None, false, cx, k),
+            None => Ok(()),
+        }
+    }
+
+    fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
+        self.named(&self.core.invariants[index], cx.state)
+    }
+
+    fn constraint(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
+        self.named(&self.core.constraints[index], cx.state)
+    }
+
+    fn view(&self, _: &mut Cx) -> Result<Value, String> {
+        Err("a VIEW is not evaluated here".to_owned())
+    }
+}
