@@ -25,6 +25,9 @@ const BASELINE_FACTOR: u32 = 10;
 /// before the first violation, and more. A number of states, so that the result rarely depends on the speed of the machine.
 const STATES_FACTOR: u64 = 20;
 const MORE_STATES: u64 = 10_000;
+/// The same for the steps from an initial state, relative to the steps to the first violation.
+const DEPTH_FACTOR: u64 = 4;
+const MORE_DEPTH: u64 = 50;
 
 /// The specification whose mutants are judged.
 #[derive(Debug, Clone)]
@@ -311,7 +314,9 @@ impl Judge<'_> {
                 // The Java tools end at the first violation.
                 _ if self.thorough && checker == Checker::Embedded => {
                     let states = statistics.distinct.unwrap_or(0) * STATES_FACTOR + MORE_STATES;
-                    self.with_all_killers(Classification::killed(violated, trace), &request, states, cx).await?
+                    let depth = statistics.depth.unwrap_or(0) * DEPTH_FACTOR + MORE_DEPTH;
+                    let killed = Classification::killed(violated, trace);
+                    self.with_all_killers(killed, &request, (states, depth), cx).await?
                 }
                 _ => Classification::killed(violated, trace),
             },
@@ -323,17 +328,23 @@ impl Judge<'_> {
         Ok(Classification { checker: Some(checker), ..found })
     }
 
-    /// Adds the other properties that are violated, by a run that continues after violations. It finds at most `states` states,
-    /// because those of a mutant without a guard are often infinitely many, and takes at most [`MIN_DEADLINE`].
+    /// Adds the other properties that are violated, by a run that continues after violations. It finds at most so many states,
+    /// at most so many steps from an initial state, because those of a mutant without a guard are often infinitely many, and
+    /// ever larger. It takes at most [`MIN_DEADLINE`].
     async fn with_all_killers(
         &self,
         mut killed: Classification,
         request: &CheckRequest,
-        states: u64,
+        (states, depth): (u64, u64),
         cx: &ToolContext<'_>,
     ) -> Result<Classification, ToolError> {
         let check = cx.limits.check.min(MIN_DEADLINE);
-        let limits = Limits { check, states_past_violations: Some(states), ..cx.limits.clone() };
+        let limits = Limits {
+            check,
+            states_past_violations: Some(states),
+            depth_past_violations: Some(depth),
+            ..cx.limits.clone()
+        };
         let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
         // The checker cannot continue after a violation with SYMMETRY.
         let cfg = Cfg { symmetry: Vec::new(), ..request.cfg.clone() };

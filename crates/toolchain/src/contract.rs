@@ -77,6 +77,8 @@ pub struct Limits {
     pub libraries: Libraries,
     /// Number of distinct states after which a run that continues after violations ends undecided.
     pub states_past_violations: Option<u64>,
+    /// The number of steps from an initial state at which such a run ends.
+    pub depth_past_violations: Option<u64>,
 }
 
 impl Default for Limits {
@@ -90,6 +92,7 @@ impl Default for Limits {
             allowed_modules: Vec::new(),
             libraries: Libraries::default(),
             states_past_violations: None,
+            depth_past_violations: None,
         }
     }
 }

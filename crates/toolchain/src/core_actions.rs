@@ -22,12 +22,12 @@ impl<'c> Interpreter<'c> {
             CoreForm::And(all) => self.act_all(all, env, is_initial, cx, k),
             CoreForm::Or(all) => all.iter().try_for_each(|one| self.act(one, env, is_initial, cx, k)),
             CoreForm::If(three) => {
-                let test = self.read(cx, is_initial, |here| self.truth(&three.0, env, here))?;
+                let test = Self::read(cx, is_initial, |here| self.truth(&three.0, env, here))?;
                 self.act(if test { &three.1 } else { &three.2 }, env, is_initial, cx, k)
             }
             CoreForm::Case(arms, other) => {
                 for (guard, one) in arms {
-                    if self.read(cx, is_initial, |here| self.truth(guard, env, here))? {
+                    if Self::read(cx, is_initial, |here| self.truth(guard, env, here))? {
                         return self.act(one, env, is_initial, cx, k);
                     }
                 }
@@ -35,11 +35,11 @@ impl<'c> Interpreter<'c> {
                 self.act(other, env, is_initial, cx, k)
             }
             CoreForm::Let(definitions, body) => {
-                self.act(body, &self.with_definitions(definitions, env), is_initial, cx, k)
+                self.act(body, &Self::with_definitions(definitions, env), is_initial, cx, k)
             }
             CoreForm::Some(bounds, body) => {
                 let mut choices = Vec::new();
-                self.read(cx, is_initial, |here| {
+                Self::read(cx, is_initial, |here| {
                     self.for_each(bounds, env, here, place, &mut |inner| {
                         choices.push(inner.clone());
                         Ok(true)
@@ -49,7 +49,7 @@ impl<'c> Interpreter<'c> {
             }
             CoreForm::All(bounds, body) => {
                 let mut all = Vec::new();
-                self.read(cx, is_initial, |here| {
+                Self::read(cx, is_initial, |here| {
                     self.for_each(bounds, env, here, place, &mut |inner| {
                         all.push(inner.clone());
                         Ok(true)
@@ -63,8 +63,8 @@ impl<'c> Interpreter<'c> {
                 let CoreBody::Expression(body) = &definition.body else {
                     return Err(self.at(place, "a function where an action is expected"));
                 };
-                let values = self.read(cx, is_initial, |here| self.all(arguments, env, here))?;
-                self.act(body, &self.with_arguments(definition, scope, values), is_initial, cx, k)
+                let values = Self::read(cx, is_initial, |here| self.all(arguments, env, here))?;
+                self.act(body, &Self::with_arguments(definition, scope, values), is_initial, cx, k)
             }
             CoreForm::Unchanged(names) if !is_initial => {
                 let at: Vec<usize> =
@@ -75,7 +75,7 @@ impl<'c> Interpreter<'c> {
                 if self.chosen(&operands[0], is_initial).is_some() =>
             {
                 let at = self.chosen(&operands[0], is_initial).unwrap_or(0);
-                let value = self.read(cx, is_initial, |here| self.value(&operands[1], env, here))?;
+                let value = Self::read(cx, is_initial, |here| self.value(&operands[1], env, here))?;
                 let failed = |what: String| self.failed(place, &what);
                 match operator {
                     Primitive::Equal => self.assign(at, value.normalized().map_err(failed)?, place, cx, k),
@@ -94,7 +94,7 @@ impl<'c> Interpreter<'c> {
                 }
             }
             _ => {
-                if self.read(cx, is_initial, |here| self.truth(action, env, here))? {
+                if Self::read(cx, is_initial, |here| self.truth(action, env, here))? {
                     k(cx)
                 } else {
                     Ok(())
@@ -108,7 +108,7 @@ impl<'c> Interpreter<'c> {
         if is_initial { !self.constant_definitions.contains(name) } else { self.action_definitions.contains(name) }
     }
 
-    fn read<T>(&self, cx: &Cx<'_>, is_initial: bool, evaluate: impl FnOnce(Here<'_>) -> Evaluated<T>) -> Evaluated<T> {
+    fn read<T>(cx: &Cx<'_>, is_initial: bool, evaluate: impl FnOnce(Here<'_>) -> Evaluated<T>) -> Evaluated<T> {
         evaluate(Here { state: cx.state, next: cx.next, is_initial })
     }
 
@@ -205,7 +205,7 @@ impl<'c> Interpreter<'c> {
         };
         let here = Here { state, next: &[], is_initial: false };
         match &definition.body {
-            CoreBody::Expression(body) => self.truth(body, &None, here),
+            CoreBody::Expression(body) => self.truth(body, &Env::default(), here),
             CoreBody::Function(_, value) => Err(self.at(value.place, &format!("{name} is a function"))),
         }
     }
@@ -214,14 +214,14 @@ impl<'c> Interpreter<'c> {
 impl Engine for Interpreter<'_> {
     fn init<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
         match &self.core.behaviour {
-            Some((initial, _)) => self.act(initial, &None, true, cx, k),
+            Some((initial, _)) => self.act(initial, &Env::default(), true, cx, k),
             None => Ok(()),
         }
     }
 
     fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
         match &self.core.behaviour {
-            Some((_, next)) => self.act(next, &None, false, cx, k),
+            Some((_, next)) => self.act(next, &Env::default(), false, cx, k),
             None => Ok(()),
         }
     }

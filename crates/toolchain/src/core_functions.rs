@@ -10,9 +10,10 @@ use super::strict_values::{contains, equal};
 fn groups(bounds: &[CoreBound]) -> Vec<(&[String], bool)> {
     let mut groups = Vec::new();
     for bound in bounds {
-        match bound.is_tuple {
-            true => groups.push((bound.names.as_slice(), true)),
-            false => groups.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false))),
+        if bound.is_tuple {
+            groups.push((bound.names.as_slice(), true));
+        } else {
+            groups.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false)));
         }
     }
     groups

@@ -49,7 +49,9 @@ pub(super) enum Meaning<'c> {
     Definition(&'c CoreDefinition, RefCell<Option<Value>>),
 }
 
-pub(super) type Env<'c> = Option<Rc<Frame<'c>>>;
+/// The names that an expression sees.
+#[derive(Clone, Default)]
+pub(super) struct Env<'c>(Option<Rc<Frame<'c>>>);
 
 /// The state in which an expression is read, and what is known of the next one.
 #[derive(Clone, Copy)]
@@ -60,17 +62,18 @@ pub(super) struct Here<'s> {
     pub(super) is_initial: bool,
 }
 
+/// The names around, and one more.
 fn with<'c>(env: &Env<'c>, name: &'c str, meaning: Meaning<'c>) -> Env<'c> {
-    Some(Rc::new(Frame { name, meaning, around: env.clone() }))
+    Env(Some(Rc::new(Frame { name, meaning, around: env.clone() })))
 }
 
 pub(super) fn find<'e, 'c>(env: &'e Env<'c>, name: &str) -> Option<&'e Rc<Frame<'c>>> {
-    let mut at = env.as_ref();
+    let mut at = env.0.as_ref();
     while let Some(frame) = at {
         if frame.name == name {
             return Some(frame);
         }
-        at = frame.around.as_ref();
+        at = frame.around.0.as_ref();
     }
     None
 }
@@ -124,7 +127,7 @@ impl<'c> Interpreter<'c> {
     pub(super) fn violated_assumption(&self) -> Evaluated<Option<&'c str>> {
         for assumption in &self.core.assumptions {
             let here = Here { state: &[], next: &[], is_initial: false };
-            if !self.truth(&assumption.formula, &None, here)? {
+            if !self.truth(&assumption.formula, &Env::default(), here)? {
                 return Ok(Some(&assumption.position));
             }
         }
@@ -183,11 +186,10 @@ impl<'c> Interpreter<'c> {
         for bound in bounds {
             let set = bound.set.as_ref().ok_or_else(|| self.at(place, "a quantifier without a set"))?;
             let elements = self.elements(set, env, here)?;
-            match bound.is_tuple {
-                true => sets.push((bound.names.as_slice(), true, elements)),
-                false => {
-                    sets.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false, elements.clone())))
-                }
+            if bound.is_tuple {
+                sets.push((bound.names.as_slice(), true, elements));
+            } else {
+                sets.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false, elements.clone())));
             }
         }
         self.choose_each(&sets, env, place, each)
@@ -228,7 +230,7 @@ impl<'c> Interpreter<'c> {
         }
     }
 
-    pub(super) fn with_definitions(&self, definitions: &'c [CoreDefinition], env: &Env<'c>) -> Env<'c> {
+    pub(super) fn with_definitions(definitions: &'c [CoreDefinition], env: &Env<'c>) -> Env<'c> {
         definitions.iter().fold(env.clone(), |env, definition| {
             with(&env, &definition.name, Meaning::Definition(definition, RefCell::new(None)))
         })
@@ -238,19 +240,14 @@ impl<'c> Interpreter<'c> {
     pub(super) fn definition(&self, name: &str, env: &Env<'c>) -> Option<(&'c CoreDefinition, Env<'c>)> {
         match find(env, name) {
             Some(frame) => match &frame.meaning {
-                Meaning::Definition(definition, _) => Some((definition, Some(frame.clone()))),
+                Meaning::Definition(definition, _) => Some((definition, Env(Some(frame.clone())))),
                 Meaning::Value(_) => None,
             },
-            None => self.definitions.get(name).map(|definition| (*definition, None)),
+            None => self.definitions.get(name).map(|definition| (*definition, Env::default())),
         }
     }
 
-    pub(super) fn with_arguments(
-        &self,
-        definition: &'c CoreDefinition,
-        scope: Env<'c>,
-        arguments: Vec<Value>,
-    ) -> Env<'c> {
+    pub(super) fn with_arguments(definition: &'c CoreDefinition, scope: Env<'c>, arguments: Vec<Value>) -> Env<'c> {
         let bound = definition.parameters.iter().zip(arguments);
         bound.fold(scope, |env, (name, value)| with(&env, name, Meaning::Value(value)))
     }
@@ -265,7 +262,7 @@ impl<'c> Interpreter<'c> {
     ) -> Evaluated<Value> {
         let (definition, scope) =
             self.definition(name, env).ok_or_else(|| self.at(place, &format!("{name} has no definition")))?;
-        let known = match scope.as_ref().map(|frame| &frame.meaning) {
+        let known = match scope.0.as_ref().map(|frame| &frame.meaning) {
             Some(Meaning::Definition(own, known)) if own.parameters.is_empty() => Some(known),
             _ => None,
         };
@@ -275,7 +272,7 @@ impl<'c> Interpreter<'c> {
         let value = match &definition.body {
             CoreBody::Expression(body) => {
                 let arguments = self.all(arguments, env, here)?;
-                self.value(body, &self.with_arguments(definition, scope.clone(), arguments), here)?
+                self.value(body, &Self::with_arguments(definition, scope.clone(), arguments), here)?
             }
             CoreBody::Function(bounds, body) => self.function(bounds, body, place, &scope, here)?,
         };
@@ -311,7 +308,6 @@ impl<'c> Interpreter<'c> {
 
     pub(super) fn value(&self, expression: &'c CoreExpr, env: &Env<'c>, here: Here<'_>) -> Evaluated<Value> {
         let place = expression.place;
-        let failed = |what: String| self.failed(place, &what);
         Ok(match &expression.form {
             CoreForm::Boolean(value) => Value::Bool(*value),
             CoreForm::Number(number) => Value::Int(*number),
@@ -366,7 +362,48 @@ impl<'c> Interpreter<'c> {
                 let other = other.as_ref().ok_or_else(|| self.at(place, "no CASE arm matched"))?;
                 self.value(other, env, here)?
             }
-            CoreForm::Let(definitions, body) => self.value(body, &self.with_definitions(definitions, env), here)?,
+            CoreForm::Let(definitions, body) => self.value(body, &Self::with_definitions(definitions, env), here)?,
+            CoreForm::All(..)
+            | CoreForm::Some(..)
+            | CoreForm::Choose(..)
+            | CoreForm::Filter(..)
+            | CoreForm::Map(..)
+            | CoreForm::SelectSequence(..) => self.quantified(expression, env, here)?,
+            CoreForm::Set(_)
+            | CoreForm::Tuple(_)
+            | CoreForm::Product(_)
+            | CoreForm::Function(..)
+            | CoreForm::FunctionSet(_)
+            | CoreForm::Apply(_)
+            | CoreForm::Record(_)
+            | CoreForm::RecordSet(_)
+            | CoreForm::Field(..)
+            | CoreForm::Except(..) => self.structured(expression, env, here)?,
+            CoreForm::Unchanged(names) => Value::Bool(self.is_unchanged(names, place, here)?),
+            CoreForm::Enabled(action) => {
+                let mut buffers = Bufs::default();
+                let mut cx = buffers.cx(here.state, self.core.variables.len(), 0);
+                match self.act(action, env, false, &mut cx, &mut |_| Err(FOUND.to_owned())) {
+                    Ok(()) => Value::Bool(false),
+                    Err(what) if what == FOUND => Value::Bool(true),
+                    Err(what) => return Err(what),
+                }
+            }
+            CoreForm::Always(_)
+            | CoreForm::Eventually(_)
+            | CoreForm::LeadsTo(_)
+            | CoreForm::AlwaysStep(_)
+            | CoreForm::Angle(_)
+            | CoreForm::WeakFairness(_)
+            | CoreForm::StrongFairness(_) => return Err(self.at(place, "a temporal formula where a value is expected")),
+        })
+    }
+
+    /// A quantifier, CHOOSE, or another form that binds names.
+    fn quantified(&self, expression: &'c CoreExpr, env: &Env<'c>, here: Here<'_>) -> Evaluated<Value> {
+        let place = expression.place;
+        let failed = |what: String| self.failed(place, &what);
+        Ok(match &expression.form {
             CoreForm::All(bounds, body) => {
                 Value::Bool(self.for_each(bounds, env, here, place, &mut |inner| self.truth(body, inner, here))?)
             }
@@ -403,6 +440,28 @@ impl<'c> Interpreter<'c> {
                 })?;
                 self.set(mapped, place)?
             }
+            CoreForm::SelectSequence(sequence, name, test) => {
+                let sequence = self.value(sequence, env, here)?;
+                let Value::Seq(elements) = &sequence else {
+                    return Err(self.at(place, &format!("SelectSeq of a non-sequence {sequence}")));
+                };
+                let mut kept = Vec::new();
+                for element in elements.iter() {
+                    if self.truth(test, &with(env, name, Meaning::Value(element.clone())), here)? {
+                        kept.push(element.clone());
+                    }
+                }
+                Value::Seq(kept.into())
+            }
+            _ => return Err(self.at(place, "a form that binds no name")),
+        })
+    }
+
+    /// A set, a function, a record, or a part of one.
+    fn structured(&self, expression: &'c CoreExpr, env: &Env<'c>, here: Here<'_>) -> Evaluated<Value> {
+        let place = expression.place;
+        let failed = |what: String| self.failed(place, &what);
+        Ok(match &expression.form {
             CoreForm::Set(all) => self.set(self.all(all, env, here)?, place)?,
             CoreForm::Tuple(all) => {
                 let all: Result<Vec<Value>, String> =
@@ -448,48 +507,20 @@ impl<'c> Interpreter<'c> {
                 }
                 value
             }
-            CoreForm::SelectSequence(sequence, name, test) => {
-                let sequence = self.value(sequence, env, here)?;
-                let Value::Seq(elements) = &sequence else {
-                    return Err(self.at(place, &format!("SelectSeq of a non-sequence {sequence}")));
-                };
-                let mut kept = Vec::new();
-                for element in elements.iter() {
-                    if self.truth(test, &with(env, name, Meaning::Value(element.clone())), here)? {
-                        kept.push(element.clone());
-                    }
-                }
-                Value::Seq(kept.into())
-            }
-            CoreForm::Unchanged(names) => {
-                for name in names {
-                    let at = self.variables.get(name.as_str()).copied().unwrap_or(usize::MAX);
-                    let next = here.next.get(at).cloned().flatten();
-                    let next =
-                        next.ok_or_else(|| self.at(place, &format!("{name}' is read before the action assigns it")))?;
-                    let now = here.state.get(at).cloned().unwrap_or(Value::Bool(false));
-                    if !equal(&now, &next).map_err(|why| self.not_compared(place, why))? {
-                        return Ok(Value::Bool(false));
-                    }
-                }
-                Value::Bool(true)
-            }
-            CoreForm::Enabled(action) => {
-                let mut buffers = Bufs::default();
-                let mut cx = buffers.cx(here.state, self.core.variables.len(), 0);
-                match self.act(action, env, false, &mut cx, &mut |_| Err(FOUND.to_owned())) {
-                    Ok(()) => Value::Bool(false),
-                    Err(what) if what == FOUND => Value::Bool(true),
-                    Err(what) => return Err(what),
-                }
-            }
-            CoreForm::Always(_)
-            | CoreForm::Eventually(_)
-            | CoreForm::LeadsTo(_)
-            | CoreForm::AlwaysStep(_)
-            | CoreForm::Angle(_)
-            | CoreForm::WeakFairness(_)
-            | CoreForm::StrongFairness(_) => return Err(self.at(place, "a temporal formula where a value is expected")),
+            _ => return Err(self.at(place, "a form without parts")),
         })
+    }
+
+    fn is_unchanged(&self, names: &[String], place: Place, here: Here<'_>) -> Evaluated<bool> {
+        for name in names {
+            let at = self.variables.get(name.as_str()).copied().unwrap_or(usize::MAX);
+            let next = here.next.get(at).cloned().flatten();
+            let next = next.ok_or_else(|| self.at(place, &format!("{name}' is read before the action assigns it")))?;
+            let now = here.state.get(at).cloned().unwrap_or(Value::Bool(false));
+            if !equal(&now, &next).map_err(|why| self.not_compared(place, why))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -22,7 +22,9 @@ impl<'c> Levels<'c> {
     pub(super) fn new(core: &'c Core) -> Self {
         let mut levels = Self { definitions: HashMap::new(), known: HashMap::new() };
         levels.add(&core.definitions);
-        core.expressions().for_each(|expression| levels.add_inner(expression));
+        for expression in core.expressions() {
+            levels.add_inner(expression);
+        }
         levels
     }
 
@@ -35,7 +37,9 @@ impl<'c> Levels<'c> {
         if let CoreForm::Let(definitions, _) = &expression.form {
             self.add(definitions);
         }
-        expression.form.parts().into_iter().for_each(|part| self.add_inner(part));
+        for part in expression.form.parts() {
+            self.add_inner(part);
+        }
     }
 
     pub(super) fn of(&mut self, expression: &'c CoreExpr) -> Level {

@@ -75,10 +75,6 @@ impl<'c> Interpreter<'c> {
         }
         let values = self.all(operands, env, here)?;
         let number = |at: usize| values[at].as_int().map_err(failed);
-        let within = |number: Option<i64>| match number {
-            Some(number) if i32::try_from(number).is_ok() => Ok(Value::Int(number)),
-            _ => Err(self.at(place, &format!("{LIMIT_PREFIX}a number beyond 32 bits"))),
-        };
         let both = |operator: Bin| binop(operator, values[0].clone(), values[1].clone()).map_err(failed);
         let built_in = |operator: Bi| builtin_apply(operator, values.clone()).map_err(failed);
         let undefined = |what: &str| Err(self.at(place, &format!("{UNDEFINED_PREFIX}{what}")));
@@ -118,28 +114,9 @@ impl<'c> Interpreter<'c> {
             P::Strings => Ok(Value::Lazy(Lazy::Strings.into())),
             P::Naturals => Ok(Value::Lazy(Lazy::Nat.into())),
             P::Integers => Ok(Value::Lazy(Lazy::Int.into())),
-            P::Negative => within(number(0)?.checked_neg()),
-            P::Plus => within(number(0)?.checked_add(number(1)?)),
-            P::Minus => within(number(0)?.checked_sub(number(1)?)),
-            P::Times => within(number(0)?.checked_mul(number(1)?)),
-            P::Quotient => match (number(0)?, number(1)?) {
-                (_, 0) => Err(failed("division by zero".to_owned())),
-                (a, b) if b < 0 => within(Some((-a).div_euclid(-b))),
-                (a, b) => within(Some(a.div_euclid(b))),
-            },
-            P::Power => match (number(0)?, number(1)?) {
-                (_, exponent) if exponent < 0 => undefined("a negative exponent"),
-                (0, 0) => undefined("0^0"),
-                (base, exponent) if exponent < 2 || (-1..=1).contains(&base) => {
-                    let odd = if exponent % 2 == 0 { base * base } else { base };
-                    Ok(Value::Int(if exponent == 0 { 1 } else { odd }))
-                }
-                (base, exponent) => {
-                    let exponent = u32::try_from(exponent).unwrap_or(u32::MAX);
-                    let fits = exponent <= 31 && base.abs() <= largest_base(exponent);
-                    within(if fits { base.checked_pow(exponent) } else { None })
-                }
-            },
+            P::Negative | P::Plus | P::Minus | P::Times | P::Quotient | P::Power => {
+                self.arithmetic(primitive, &values, place)
+            }
             P::Modulo => both(Bin::Mod),
             P::Less => both(Bin::Lt),
             P::Greater => both(Bin::Gt),
@@ -173,6 +150,42 @@ impl<'c> Interpreter<'c> {
             P::PrintTrue => built_in(Bi::PrintT),
             // The text of a failed assertion is shown as it is.
             P::Assert => builtin_apply(Bi::Assert, values),
+        }
+    }
+
+    /// Arithmetic with the numbers of TLC, which have 32 bits.
+    fn arithmetic(&self, primitive: Primitive, values: &[Value], place: Place) -> Evaluated<Value> {
+        use Primitive as P;
+        let number = |at: usize| values[at].as_int().map_err(|what| self.failed(place, &what));
+        let within = |number: Option<i64>| match number {
+            Some(number) if i32::try_from(number).is_ok() => Ok(Value::Int(number)),
+            _ => Err(self.at(place, &format!("{LIMIT_PREFIX}a number beyond 32 bits"))),
+        };
+        let undefined = |what: &str| Err(self.at(place, &format!("{UNDEFINED_PREFIX}{what}")));
+        match primitive {
+            P::Negative => within(number(0)?.checked_neg()),
+            P::Plus => within(number(0)?.checked_add(number(1)?)),
+            P::Minus => within(number(0)?.checked_sub(number(1)?)),
+            P::Times => within(number(0)?.checked_mul(number(1)?)),
+            P::Quotient => match (number(0)?, number(1)?) {
+                (_, 0) => Err(self.failed(place, "division by zero")),
+                (a, b) if b < 0 => within(Some((-a).div_euclid(-b))),
+                (a, b) => within(Some(a.div_euclid(b))),
+            },
+            P::Power => match (number(0)?, number(1)?) {
+                (_, exponent) if exponent < 0 => undefined("a negative exponent"),
+                (0, 0) => undefined("0^0"),
+                (base, exponent) if exponent < 2 || (-1..=1).contains(&base) => {
+                    let odd = if exponent % 2 == 0 { base * base } else { base };
+                    Ok(Value::Int(if exponent == 0 { 1 } else { odd }))
+                }
+                (base, exponent) => {
+                    let exponent = u32::try_from(exponent).unwrap_or(u32::MAX);
+                    let fits = exponent <= 31 && base.abs() <= largest_base(exponent);
+                    within(if fits { base.checked_pow(exponent) } else { None })
+                }
+            },
+            _ => Err(self.at(place, "no arithmetic")),
         }
     }
 }

@@ -64,7 +64,10 @@ impl Source {
             core.intern_all();
         }
         if let Some(what) = &mixed {
-            remark(&format!("{what} in general; each comparison was checked when it was made"));
+            let what = what.split(". TLC stops").next().unwrap_or(what);
+            remark(&format!(
+                "{what}. TLC stops if it evaluates this; here, each comparison was checked when it was made"
+            ));
         }
         let is_strict = mixed.is_some() || self.limit.is_some();
         let (program, temporal) = compile(&core, split, writer, root, self.deadlock, is_strict)?;
@@ -162,9 +165,10 @@ fn compile(
     let (mut invariants, mut constraints) = (Vec::new(), Vec::new());
     for (names, parts) in [(&core.invariants, &mut invariants), (&core.constraints, &mut constraints)] {
         for name in names {
-            match is_strict {
-                true => parts.push(asked_in_each_state(name)),
-                false => parts.extend(compiler.rooted_parts(name)?),
+            if is_strict {
+                parts.push(asked_in_each_state(name));
+            } else {
+                parts.extend(compiler.rooted_parts(name)?);
             }
         }
     }

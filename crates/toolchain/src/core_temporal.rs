@@ -229,7 +229,11 @@ impl Split {
 
 fn collect_conjuncts<'f>(formula: &'f CoreExpr, conjuncts: &mut Vec<&'f CoreExpr>) {
     match &formula.form {
-        CoreForm::And(all) if is_temporal(formula) => all.iter().for_each(|one| collect_conjuncts(one, conjuncts)),
+        CoreForm::And(all) if is_temporal(formula) => {
+            for one in all {
+                collect_conjuncts(one, conjuncts);
+            }
+        }
         _ => conjuncts.push(formula),
     }
 }

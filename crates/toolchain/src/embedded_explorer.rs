@@ -69,10 +69,14 @@ async fn run_past_violations(
     // outside a constraint the fingerprint of a state inside, and its invariants would not be evaluated.
     let can_continue = |cfg: &Cfg| cfg.symmetry.is_empty() && (cfg.view.is_none() || cfg.constraints.is_empty());
     let Some(cfg) = Cfg::parse(&plan.cfg).ok().filter(can_continue) else { return Ok(None) };
-    let max_states = cx.limits.states_past_violations;
-    let checker_run = checker.explore_past_violations(spec, plan, Continues::AfterAny { max_states }, cx).await?;
+    let (max_states, max_depth) = (cx.limits.states_past_violations, cx.limits.depth_past_violations);
+    let checker_run =
+        checker.explore_past_violations(spec, plan, Continues::AfterAny { max_states, max_depth }, cx).await?;
     let (verdict, parsed) = if past_violations::found_too_many_states(&checker_run.stdout) {
-        let why = format!("it has more than {} states", max_states.unwrap_or_default());
+        let limits = [(max_states, "states"), (max_depth, "steps")];
+        let limits: Vec<String> =
+            limits.iter().filter_map(|(limit, what)| Some(format!("{} {what}", (*limit)?))).collect();
+        let why = format!("the search ended at its limit of {}", limits.join(" and "));
         (Verdict::inconclusive(why), ParsedOutput::default())
     } else {
         interpret(&checker_run, cx)?

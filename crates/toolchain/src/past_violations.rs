@@ -18,7 +18,7 @@ pub(super) const VIOLATED_PREFIX: &str = "tlaforge: violated: ";
 /// Prefix of the line for a selected invariant that could not be evaluated, which ends with its name.
 pub(super) const UNDECIDED_PREFIX: &str = "tlaforge: undecided: ";
 
-/// The line of a run that ended because it had found [`Continues::AfterAny::max_states`].
+/// The line of a run that ended at a limit of [`Continues::AfterAny`].
 pub(super) const TOO_MANY_STATES: &str = "tlaforge: too many states";
 
 /// After which violations a run continues.
@@ -28,6 +28,8 @@ pub(super) enum Continues {
     AfterAny {
         /// Number of distinct states at which the run ends undecided; `None` for no limit.
         max_states: Option<u64>,
+        /// Number of steps from an initial state at which the run ends undecided; `None` for no limit.
+        max_depth: Option<u64>,
     },
     /// After that of these invariants, the negations of witnesses. If one cannot be evaluated, only it is undecided.
     AfterInvariants {

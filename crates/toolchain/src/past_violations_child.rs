@@ -129,25 +129,23 @@ fn show_violation(
     source: &Source,
     violation: &temporal_child::Violation,
 ) -> String {
-    let mut text = format!("Error: Temporal property {} is violated.\n", violation.name);
+    let mut lines = vec![format!("Error: Temporal property {} is violated.", violation.name)];
     for (at, state) in violation.states.iter().enumerate() {
-        text += &format!("State {}:\n", at + 1);
-        for (name, value) in program.vars.iter().zip(state) {
-            text += &format!("/\\ {name} = {value}\n");
-        }
-        text.push('\n');
+        lines.push(format!("State {}:", at + 1));
+        lines.extend(program.vars.iter().zip(state).map(|(name, value)| format!("/\\ {name} = {value}")));
+        lines.push(String::new());
     }
     let last = violation.states.len();
-    if violation.back_to + 1 == last {
-        text += &format!("State {}: Stuttering\n", last + 1);
+    lines.push(if violation.back_to + 1 == last {
+        format!("State {}: Stuttering", last + 1)
     } else {
-        text += &format!("Back to state {}.\n", violation.back_to + 1);
-    }
+        format!("Back to state {}.", violation.back_to + 1)
+    });
     if let Some(position) = violation.part.and_then(|part| source.position(&temporal.files, part)) {
         // Without a reader nothing is left to report.
         let _ = writeln!(std::io::stderr(), "tla-mc: the violated conjunct of {} is at {position}", violation.name);
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 fn print_text(text: &str) -> Result<(), String> {
@@ -341,12 +339,14 @@ impl Engine for ContinuingEngine<'_> {
             return Err(ALL_VIOLATED.to_owned());
         }
         let mut levels = self.lock_levels()?;
-        if let Continues::AfterAny { max_states: Some(max) } = self.continues
-            && levels.found >= *max
-        {
-            return Err(TOO_MANY_STATES.to_owned());
-        }
         levels.begin_expansion();
+        if let Continues::AfterAny { max_states, max_depth } = self.continues {
+            // The steps from here on lead to states of this many steps.
+            let depth = u64::try_from(levels.expanded_level).unwrap_or(u64::MAX);
+            if max_states.is_some_and(|max| levels.found >= max) || max_depth.is_some_and(|max| depth > max) {
+                return Err(TOO_MANY_STATES.to_owned());
+            }
+        }
         drop(levels);
         self.inner.next(cx, k)
     }

@@ -210,7 +210,7 @@ Act == /\\ x' = 1 - x
           \\/ y = 7 /\\ y' = 1
 Init == x = 0 /\\ y = 0
 Spec == Init /\\ [][Act]_<<x, y>>
-Shown == x
+Shown == <<x, y>>
 Same == y' = y
 ====
 ";
@@ -228,7 +228,7 @@ Same == y' = y
     put(&bench, &module.replace("\n          \\/ y = 7 /\\ y' = 1", &many), "SPECIFICATION Spec\n");
     undecided(&bench, "embedded", "there are more than 100");
     // A violation ends the search.
-    put(&bench, &module.replace("Shown == x", "Shown == x = 0"), "SPECIFICATION Spec\nINVARIANT Shown\n");
+    put(&bench, &module.replace("Shown == <<x, y>>", "Shown == x = 0"), "SPECIFICATION Spec\nINVARIANT Shown\n");
     let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(1);
     assert!(!done.stdout.contains("ranches"), "{}", done.stdout);
 }

@@ -51,7 +51,9 @@ fn split(formula: &Formula, is_true: bool, repeated: &mut Vec<Formula>, rest: &m
     match (formula, is_true) {
         (Formula::Not(one), _) => split(one, !is_true, repeated, rest),
         (Formula::And(all), true) | (Formula::Or(all), false) => {
-            all.iter().for_each(|one| split(one, is_true, repeated, rest));
+            for one in all {
+                split(one, is_true, repeated, rest);
+            }
         }
         (Formula::Always(one), true) | (Formula::Eventually(one), false) => match (&**one, is_true) {
             (Formula::Eventually(inner), true) | (Formula::Always(inner), false) if is_step_predicate(inner) => {

@@ -38,8 +38,16 @@ fn collect_kept<'c>(
         CoreForm::Variable(name) => {
             kept.insert(name);
         }
-        CoreForm::Tuple(all) => all.iter().for_each(|one| collect_kept(one, definitions, kept, depth)),
-        CoreForm::Record(fields) => fields.iter().for_each(|(_, one)| collect_kept(one, definitions, kept, depth)),
+        CoreForm::Tuple(all) => {
+            for one in all {
+                collect_kept(one, definitions, kept, depth);
+            }
+        }
+        CoreForm::Record(fields) => {
+            for (_, one) in fields {
+                collect_kept(one, definitions, kept, depth);
+            }
+        }
         CoreForm::Call(name, arguments) if arguments.is_empty() && depth < 64 => {
             if let Some(CoreDefinition { body: CoreBody::Expression(body), .. }) = definitions.get(name.as_str()) {
                 collect_kept(body, definitions, kept, depth + 1);
