@@ -430,7 +430,8 @@ pub(super) fn build_outcome(
     let (verdict, trace) =
         more_severe((safety.verdict, safety.parsed.trace), temporal.map(|t| (t.verdict, t.parsed.trace)));
     let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
-    let verdict = limit_to_conditions(verdict, cfg, explorer.checker());
+    let mut verdict = limit_to_conditions(verdict, cfg, explorer.checker());
+    take_place(&mut verdict, &request.spec.name);
     CheckOutcome {
         verdict,
         statistics,
@@ -447,6 +448,27 @@ pub(super) fn build_outcome(
         warnings: all_warnings,
         checker: explorer.checker(),
         version: safety.parsed.version.unwrap_or_else(|| explorer.version()),
+    }
+}
+
+/// A message of the embedded checker has the place of a failed evaluation in words: in the user's module, it becomes the
+/// place of the diagnostic.
+fn take_place(verdict: &mut Verdict, module: &str) {
+    let Verdict::Invalid { reason, diagnostics, .. } = verdict else { return };
+    let [diagnostic] = &mut diagnostics[..] else { return };
+    let parse = |text: &str| {
+        let start = text.rfind(" (line ")?;
+        let (line, rest) = text[start + " (line ".len()..].split_once(", column ")?;
+        let (column, rest) = rest.split_once(" of module ")?;
+        let rest = rest.strip_prefix(module)?.strip_prefix(')')?;
+        Some((line.parse().ok()?, column.parse().ok()?, format!("{}{rest}", &text[..start])))
+    };
+    if diagnostic.line == 0
+        && diagnostic.message == *reason
+        && let Some((line, column, message)) = parse(reason)
+    {
+        *diagnostic = Diagnostic { line, column, message: message.clone(), ..diagnostic.clone() };
+        *reason = message;
     }
 }
 

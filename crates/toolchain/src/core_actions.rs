@@ -4,6 +4,7 @@ use tla_mc::eval::{Bufs, Cx, Engine, K};
 use tla_mc::value::Value;
 use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place, Primitive};
 
+use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX};
 use super::core_interpreter::{Env, Evaluated, Here, Interpreter};
 use super::strict_values::{contains, equal};
 
@@ -190,13 +191,13 @@ impl<'c> Interpreter<'c> {
             Some(_) => self.next(&mut cx, &mut |_| Ok(())),
             None => self.init(&mut cx, &mut |_| Ok(())),
         };
-        failed.err().filter(|located| located.starts_with(&what)).unwrap_or(what)
+        failed.err().filter(|located| is_about_specification(located)).unwrap_or(what)
     }
 
     /// The same for an invariant or a constraint.
     pub(super) fn located_in(&self, what: String, name: &str, state: &[Value]) -> String {
         let failed = self.named(name, state).err();
-        failed.filter(|located| located.starts_with(&what)).unwrap_or(what)
+        failed.filter(|located| is_about_specification(located)).unwrap_or(what)
     }
 
     fn named(&self, name: &str, state: &[Value]) -> Evaluated<bool> {
@@ -209,6 +210,11 @@ impl<'c> Interpreter<'c> {
             CoreBody::Function(_, value) => Err(self.at(value.place, &format!("{name} is a function"))),
         }
     }
+}
+
+/// Whether a message is about the specification, and not about what the interpreter leaves open.
+fn is_about_specification(what: &str) -> bool {
+    !what.starts_with(LIMIT_PREFIX) && !what.starts_with(COMPARISON_PREFIX)
 }
 
 impl Engine for Interpreter<'_> {

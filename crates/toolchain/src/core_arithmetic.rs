@@ -1,4 +1,4 @@
-//! Definitions of arithmetic that stop where TLC stops: the checker computes on, or computes something else.
+//! Definitions of arithmetic and of other operators that stop where TLC stops: the checker computes on, or computes something else.
 
 use std::rc::Rc;
 
@@ -40,7 +40,9 @@ pub(super) fn arithmetic() -> Vec<Rc<Def>> {
     );
     let bounded = |operator: &'static str| Ast::Apply("within~".to_owned(), vec![binary(operator, a(), b())]);
     let minus = |one: Ast| Ast::Neg(Box::new(one));
-    let quotient = when(binary("<", b(), num(0)), binary("\\div", minus(a()), minus(b())), binary("\\div", a(), b()));
+    // The smallest number divided by -1 is no number of 32 bits.
+    let negative = Ast::Apply("within~".to_owned(), vec![binary("\\div", minus(a()), minus(b()))]);
+    let quotient = when(binary("<", b(), num(0)), negative, binary("\\div", a(), b()));
     let bases = Ast::Tuple((2..=31).map(|exponent| num(largest_base(exponent))).collect());
     let base = || Ast::App(Box::new(bases.clone()), vec![binary("-", b(), num(1))]);
     let small = Ast::SetEnum(vec![num(-1), num(0), num(1)]);
@@ -60,6 +62,20 @@ pub(super) fn arithmetic() -> Vec<Rc<Def>> {
             ),
         ),
     );
+    let c = || name("c~");
+    let call = |operator: &str, operands: Vec<Ast>| Ast::Apply(operator.to_owned(), operands);
+    let beyond = Ast::Or(vec![binary("<", b(), num(1)), binary(">", c(), call("Len", vec![a()]))]);
+    let subsequence = when(
+        Ast::And(vec![binary("<=", b(), c()), beyond]),
+        undefined("a SubSeq that is not within the sequence"),
+        call("SubSeq", vec![a(), b(), c()]),
+    );
+    // Nothing can be looked up in what is no set.
+    let finite = when(
+        call("IsFiniteSet", vec![a()]),
+        Ast::Bool(true),
+        when(binary("\\in", num(0), a()), Ast::Bool(false), Ast::Bool(false)),
+    );
     let two = ["a~".to_owned(), "b~".to_owned()];
     vec![
         define_operator("within~", &two[..1], within),
@@ -68,5 +84,7 @@ pub(super) fn arithmetic() -> Vec<Rc<Def>> {
         define_operator("*~", &two, bounded("*")),
         define_operator("\\div~", &two, quotient),
         define_operator("^~", &two, exponentiation),
+        define_operator("SubSeq~", &["a~".to_owned(), "b~".to_owned(), "c~".to_owned()], subsequence),
+        define_operator("IsFiniteSet~", &two[..1], finite),
     ]
 }

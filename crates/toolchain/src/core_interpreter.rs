@@ -381,8 +381,12 @@ impl<'c> Interpreter<'c> {
             | CoreForm::Except(..) => self.structured(expression, env, here)?,
             CoreForm::Unchanged(names) => Value::Bool(self.is_unchanged(names, place, here)?),
             CoreForm::Enabled(action) => {
+                // In an initial predicate, it is about the initial state.
+                let initial: Option<Vec<Value>> =
+                    if here.is_initial { here.next.iter().cloned().collect() } else { Some(here.state.to_vec()) };
+                let state = initial.ok_or_else(|| self.at(place, "ENABLED before all variables have a value"))?;
                 let mut buffers = Bufs::default();
-                let mut cx = buffers.cx(here.state, self.core.variables.len(), 0);
+                let mut cx = buffers.cx(&state, self.core.variables.len(), 0);
                 match self.act(action, env, false, &mut cx, &mut |_| Err(FOUND.to_owned())) {
                     Ok(()) => Value::Bool(false),
                     Err(what) if what == FOUND => Value::Bool(true),

@@ -143,7 +143,10 @@ impl<'c> Interpreter<'c> {
                 }
                 built_in(Bi::SubSeq)
             }
-            P::IsFiniteSet => built_in(Bi::IsFiniteSet),
+            P::IsFiniteSet => match &values[0] {
+                Value::Set(_) | Value::Lazy(_) => built_in(Bi::IsFiniteSet),
+                other => Err(failed(format!("expected a set, got {other}"))),
+            },
             P::Cardinality => built_in(Bi::Cardinality),
             P::Permutations => built_in(Bi::Permutations),
             P::Print => built_in(Bi::Print),

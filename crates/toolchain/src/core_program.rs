@@ -57,7 +57,9 @@ impl Source {
             format!("{}{what} is not checked here", position.map_or(String::new(), |position| position + ": "))
         })?;
         let mixed = check_comparisons(&modules, &self.cfg).err().map(|type_error| type_error.message);
-        if let Some(what) = mixed.as_deref().or(self.limit.as_deref()) {
+        let limit = core.has_enabled_in_init().then(|| "ENABLED in the initial predicate".to_owned());
+        let limit = self.limit.clone().or(limit);
+        if let Some(what) = mixed.as_deref().or(limit.as_deref()) {
             if !core.properties.is_empty() || core.symmetry.is_some() || core.view.is_some() {
                 return Err(what.to_owned());
             }
@@ -69,7 +71,7 @@ impl Source {
                 "{what}. TLC stops if it evaluates this; here, each comparison was checked when it was made"
             ));
         }
-        let is_strict = mixed.is_some() || self.limit.is_some();
+        let is_strict = mixed.is_some() || limit.is_some();
         let (program, temporal) = compile(&core, split, writer, root, self.deadlock, is_strict)?;
         let compiled = Compiled { program, temporal, core, is_strict };
         if let Some(interpreter) = compiled.strict_engine(self)

@@ -55,6 +55,8 @@ pub(super) struct Fair {
 pub(super) struct TemporalFormulas {
     /// The names of the properties, and what is checked here of them.
     pub(super) properties: Vec<(String, Part)>,
+    /// The same for properties that `tla-mc` checks: its counterexamples need not be fair.
+    pub(super) shown: Vec<(String, Part)>,
     /// What every behaviour satisfies.
     pub(super) assumed: Vec<Part>,
     leaves: Vec<Leaf>,
@@ -179,13 +181,14 @@ impl Split {
         for (name, formula) in &core.properties {
             let mut conjuncts = Vec::new();
             collect_conjuncts(formula, &mut conjuncts);
-            let (mut known, mut own) = (Vec::new(), Vec::new());
+            let (mut known, mut own, mut shown) = (Vec::new(), Vec::new(), Vec::new());
             for conjunct in conjuncts {
                 match builder.shape(conjunct) {
                     Shape::Safety => known.push(builder.writer.expression(conjunct)),
                     Shape::Liveness if is_fairness_known => {
                         builder.split.needs_fairness = true;
                         known.push(builder.writer.expression(conjunct));
+                        shown.push(builder.part(conjunct)?);
                     }
                     Shape::Liveness | Shape::Other => own.push(builder.part(conjunct)?),
                 }
@@ -196,12 +199,13 @@ impl Split {
                 builder.split.definitions.push(define(&defined, body));
                 builder.split.properties.push((name.clone(), defined));
             }
-            if !own.is_empty() {
-                let part = Part { tree: Tree::And(own), place: formula.place };
-                builder.split.own.properties.push((name.clone(), part));
+            for (parts, all) in [(own, &mut builder.split.own.properties), (shown, &mut builder.split.own.shown)] {
+                if !parts.is_empty() {
+                    all.push((name.clone(), Part { tree: Tree::And(parts), place: formula.place }));
+                }
             }
         }
-        if !builder.split.own.properties.is_empty() {
+        if !builder.split.own.properties.is_empty() || !builder.split.own.shown.is_empty() {
             for formula in &core.fairness {
                 let assumed = builder.part(formula)?;
                 builder.split.own.assumed.push(assumed);
@@ -343,6 +347,16 @@ impl<'c> Builder<'c, '_> {
                 let yes = Tree::And(vec![self.part(&three.0)?, self.part(&three.1)?]);
                 let test = Part { tree: not(self.tree(&three.0)?), place: three.0.place };
                 Tree::Or(vec![yes, Tree::And(vec![test, self.part(&three.2)?])])
+            }
+            CoreForm::Case(arms, Some(other)) => {
+                let mut chosen = self.tree(other)?;
+                for (guard, formula) in arms.iter().rev() {
+                    let yes = Tree::And(vec![self.part(guard)?, self.part(formula)?]);
+                    let no = Part { tree: not(self.tree(guard)?), place: guard.place };
+                    let rest = Part { tree: chosen, place: other.place };
+                    chosen = Tree::Or(vec![yes, Tree::And(vec![no, rest])]);
+                }
+                chosen
             }
             CoreForm::Let(definitions, body) => {
                 let before = self.definitions.len();

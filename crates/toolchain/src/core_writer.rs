@@ -210,6 +210,7 @@ impl Writer {
         let call = |all: Vec<Ast>, own: &str| Ast::Apply(own.to_owned(), all);
         match primitive {
             P::Not => Ast::Not(Box::new(all.remove(0))),
+            P::Negative if self.is_large => call(vec![Ast::Neg(Box::new(all.remove(0)))], "within~"),
             P::Negative => Ast::Neg(Box::new(all.remove(0))),
             P::PowerSet => Ast::Prefix("SUBSET", Box::new(all.remove(0))),
             P::UnionOfAll => Ast::Prefix("UNION", Box::new(all.remove(0))),
@@ -247,8 +248,8 @@ impl Writer {
             P::Append => call(all, "Append"),
             P::Head => call(all, "Head"),
             P::Tail => call(all, "Tail"),
-            P::SubSequence => call(all, "SubSeq"),
-            P::IsFiniteSet => call(all, "IsFiniteSet"),
+            P::SubSequence => call(all, "SubSeq~"),
+            P::IsFiniteSet => call(all, "IsFiniteSet~"),
             P::Cardinality => call(all, "Cardinality"),
             P::Permutations => call(all, "Permutations"),
             P::Print => call(all, "Print"),

@@ -81,6 +81,12 @@ fn explore(task: Task) -> Result<u8, String> {
     };
     let outcome = checker.run();
     let is_held = outcome.failure.is_none();
+    if let Some(Failure::Liveness(_)) = &outcome.failure
+        && let Ok(Some(violation)) = temporal_child::find_violation(program, temporal, &temporal.shown)
+    {
+        // The checker's own counterexample, which is before this one, may stutter where fairness forbids it.
+        print_text(&show_violation(program, temporal, &task.source, &violation))?;
+    }
     let (mut status, mut result) = match outcome.failure {
         Some(Failure::Eval(what, _)) if what == ALL_VIOLATED => (0, None),
         Some(Failure::Eval(what, _)) if what == TOO_MANY_STATES => (0, Some(what)),
@@ -104,7 +110,7 @@ fn explore(task: Task) -> Result<u8, String> {
     if is_held && !temporal.properties.is_empty() {
         // The sign for a run that checks more than states and steps.
         let _ = writeln!(std::io::stderr(), "liveness: checking {} further properties", temporal.properties.len());
-        match temporal_child::find_violation(program, temporal) {
+        match temporal_child::find_violation(program, temporal, &temporal.properties) {
             Ok(None) => {}
             Ok(Some(violation)) => {
                 print_text(&show_violation(program, temporal, &task.source, &violation))?;

@@ -27,18 +27,22 @@ pub(super) struct Violation {
     pub(super) back_to: usize,
 }
 
-/// The first violated property, in the order of the configuration.
+/// The first violated one of these properties of the formulas.
 ///
 /// # Errors
 /// What cannot be evaluated, as `evaluating Live: …`, or a formula that is too large.
-pub(super) fn find_violation(program: &Program, formulas: &TemporalFormulas) -> Result<Option<Violation>, String> {
+pub(super) fn find_violation(
+    program: &Program,
+    formulas: &TemporalFormulas,
+    properties: &[(String, Part)],
+) -> Result<Option<Violation>, String> {
     let mut graph = StateGraph::explore(program)?;
     let mut fairness = Vec::new();
     let mut assumed = Vec::new();
     for part in &formulas.assumed {
         graph.collect_assumed(formulas, part, &mut Vec::new(), &mut assumed, &mut fairness)?;
     }
-    for (name, property) in &formulas.properties {
+    for (name, property) in properties {
         let mut parts = Vec::new();
         graph.collect_parts(formulas, property, &mut Vec::new(), &mut parts)?;
         let has_several = parts.len() > 1;

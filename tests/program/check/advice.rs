@@ -17,19 +17,22 @@ fn bench(more: &str, cfg: &str) -> Bench {
 const CHECK: [&str; 4] = ["check", "M.tla", "--checker", "embedded"];
 
 #[test]
-fn a_failed_evaluation_has_the_place_of_its_definition() {
+fn a_failed_evaluation_has_its_place() {
     let bench = bench("Bad == Head(q) = 1\n", "SPECIFICATION Spec\nINVARIANT Bad\n");
-    bench.run(&CHECK).expect(1).prints(&["evaluating Bad: Head of <<>>", "M.tla:7:1\n", "7 | Bad == Head(q) = 1"]);
+    bench.run(&CHECK).expect(1).prints(&["evaluating Bad: Head of <<>>", "M.tla:7:8\n", "7 | Bad == Head(q) = 1"]);
 }
 
 #[test]
 fn a_type_error_names_both_types_its_place_and_who_can_decide() {
-    let bench = bench("Bad == <>(Len(q) # \"a\")\n", "SPECIFICATION Spec\nPROPERTY Bad\n");
+    let bench =
+        bench("Calm == Init /\\ [][q' = q]_q\nBad == <>(Len(q) # \"a\")\n", "SPECIFICATION Calm\nPROPERTY Bad\n");
     let done = bench.run(&CHECK).expect(3);
-    done.prints(&["module M, line 7, column 11: type error: a number is compared with a string. TLC stops if"])
+    done.prints(&["module M, line 8, column 11: type error: a number is compared with a string. TLC stops if"])
         .says(&["next: tlaforge check M.tla --checker tlc"]);
     // Without temporal properties, it is found out whether the comparison is made.
-    put(&bench, "Bad == Len(q) # \"a\"\n", "SPECIFICATION Spec\nINVARIANT Bad\n");
+    bench.write("M.tla", format!("---- MODULE M ----\n{HEAD}Bad == Len(q) # \"a\"\n====\n"));
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT Bad\n");
+    bench.run(&CHECK).expect(1).prints(&["evaluating Bad: 1 is compared with \"a\"", "(line 7, column 8)"]);
 }
 
 #[test]

@@ -20,7 +20,9 @@ Assumed == Free /\\ WF_vars(A) /\\ []<>(y = 1)
 ";
 
 /// Property, specification, verdict. TLC refuses some of them; where it does not, `\*` marks one that it decides, too.
-const ROWS: [(&str, &str, &str); 24] = [
+const ROWS: [(&str, &str, &str); 26] = [
+    ("CASE x = 1 -> <>[](x = 1) [] x = 0 -> []<>(x = 1) [] OTHER -> FALSE", "Weak", "holds"),
+    ("CASE x = 1 -> TRUE [] OTHER -> <>[](x = 1)", "Weak", "violated"),
     ("[]<>(x = 1) /\\ <>(y = 1 /\\ []<>(x = 2)) \\*", "Weak", "violated"),
     ("[]<>(x = 1) /\\ <>(y = 1 /\\ []<>(x = 2))", "Strong", "holds"),
     ("[](x = 1 => <>(x = 2 /\\ <>(x = 0))) \\*", "Weak", "holds"),
@@ -85,6 +87,30 @@ async fn a_counterexample_is_short_and_names_the_violated_conjunct() {
     let outcome = bench.check(&request(&module, "SPECIFICATION Free\nPROPERTY Property\n")).await;
     let trace = outcome.trace.unwrap();
     assert_eq!((trace.steps.len(), trace.lasso), (1, Some(Lasso::Stuttering(true))), "{trace:?}");
+}
+
+/// The graph has a step that changes nothing, and fairness forbids to take only that.
+#[tokio::test]
+async fn a_counterexample_is_fair() {
+    let bench = Bench::new();
+    let module = "EXTENDS Naturals\nVARIABLE x\nA == x' = (x + 1) % 2\nB == x' = x\nNext == A \\/ B\nInit == x = 0\n\
+                  Spec == Init /\\ [][Next]_x /\\ WF_x(A)\nStays == <>[](x = 0)\nOnce == [](x = 0 => <>[](x = 0))\n";
+    for property in ["Stays", "Once"] {
+        let outcome = bench.check(&request(module, &format!("SPECIFICATION Spec\nPROPERTY {property}\n"))).await;
+        let trace = outcome.trace.unwrap();
+        assert_eq!((trace.steps.len(), trace.lasso), (2, Some(Lasso::BackTo(1))), "{property}: {trace:?}");
+    }
+}
+
+/// The initial state is the one that ENABLED is about.
+#[tokio::test]
+async fn enabled_in_the_initial_predicate_is_evaluated() {
+    let module = "EXTENDS Naturals\nVARIABLE x\nA == x < 1 /\\ x' = 1 - x\nInit == x \\in {0, 1} /\\ ENABLED A\n\
+                  Next == x' = x\nZero == x = 0\n";
+    let (tlc, embedded, contradictions) =
+        Bench::new().both(&request(module, "INIT Init\nNEXT Next\nINVARIANT Zero\n")).await;
+    assert_eq!(contradictions, [""; 0]);
+    assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), ("holds", "holds"), "{:?}", embedded.verdict);
 }
 
 struct Writer(Rng);

@@ -5,6 +5,8 @@
 //! definition that is used in both states has two versions. Substitutions of instances and of the configuration are
 //! applied. Operators with operators as parameters do not occur.
 
+use std::collections::HashSet;
+
 use super::graph::Place;
 
 /// A specification with its configuration applied.
@@ -386,6 +388,24 @@ impl Core {
             open.extend(expression.form.parts());
         }
         self.interned.extend(names);
+    }
+
+    /// Whether the initial predicate, or a definition that it uses, has ENABLED.
+    pub fn has_enabled_in_init(&self) -> bool {
+        let mut open: Vec<&CoreExpr> = self.behaviour.iter().map(|(initial, _)| initial).collect();
+        let mut seen = HashSet::new();
+        while let Some(expression) = open.pop() {
+            match &expression.form {
+                CoreForm::Enabled(_) => return true,
+                CoreForm::Call(name, _) if seen.insert(name) => {
+                    let called = self.definitions.iter().filter(|definition| definition.name == *name);
+                    open.extend(called.flat_map(|definition| definition.body.parts()));
+                }
+                _ => {}
+            }
+            open.extend(expression.form.parts());
+        }
+        false
     }
 
     /// All expressions that are no part of another one.
