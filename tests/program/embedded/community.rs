@@ -77,7 +77,7 @@ fn request(module: &str, facts: &str) -> CheckRequest {
 async fn their_operators_compute_what_their_documentation_says() {
     let bench = Bench::new();
     for (module, facts) in FACTS {
-        let assumed: String = facts.iter().map(|fact| format!("ASSUME {fact}\n")).collect();
+        let assumed = format!("ASSUME {}\n", facts.join("\nASSUME "));
         let (tlc, embedded, _) = bench.both(&request(module, &assumed)).await;
         assert_eq!(
             (verdict(&tlc), verdict(&embedded)),

@@ -167,22 +167,20 @@ impl Writer {
     }
 
     fn module(&mut self) -> String {
-        let mut text =
-            "EXTENDS Naturals\nVARIABLES x, y\nvars == <<x, y>>\nInit == x = 0 /\\ y \\in {0, 1}\n".to_owned();
+        let mut lines =
+            vec!["EXTENDS Naturals\nVARIABLES x, y\nvars == <<x, y>>\nInit == x = 0 /\\ y \\in {0, 1}".to_owned()];
         for name in ["A", "B", "C"] {
             // An enabling condition may not depend on another one.
             let step = self.step().replace("ENABLED <<A>>_vars", "x # 1");
-            text += &format!("{name} == {step}\n");
+            lines.push(format!("{name} == {step}"));
         }
-        let mut fair: Vec<String> = Vec::new();
+        let mut fair = vec!["Spec == Init /\\ [][Next]_vars".to_owned()];
         for _ in 0..self.0.usize(..3) {
             fair.push(format!("{}_vars({})", self.one_of(&["WF", "SF"]), self.one_of(&["A", "B", "C", "A \\/ B"])));
         }
-        let fair: String = fair.into_iter().map(|one| format!(" /\\ {one}")).collect();
-        text + &format!(
-            "Next == A \\/ B \\/ C\nSpec == Init /\\ [][Next]_vars{fair}\nProperty == {}\n",
-            self.property()
-        )
+        lines.extend(["Next == A \\/ B \\/ C".to_owned(), fair.join(" /\\ ")]);
+        lines.push(format!("Property == {}\n", self.property()));
+        lines.join("\n")
     }
 }
 

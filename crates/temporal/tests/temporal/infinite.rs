@@ -44,10 +44,10 @@ impl Random {
         let nodes = random.usize(1..=4);
         let mut edges = Vec::new();
         let enabled: Vec<bool> = (0..nodes).map(|_| random.bool()).collect();
-        for from in 0..nodes {
+        for (from, is_enabled) in enabled.into_iter().enumerate() {
             for to in 0..nodes {
                 if edges.len() < 9 && random.usize(0..5) < 2 {
-                    edges.push((from, to, [random.bool(), random.bool(), random.usize(0..3) == 0, enabled[from]]));
+                    edges.push((from, to, [random.bool(), random.bool(), random.usize(0..3) == 0, is_enabled]));
                 }
             }
         }
@@ -63,7 +63,7 @@ impl Random {
 
 fn random_formula(random: &mut fastrand::Rng, depth: usize) -> Formula {
     let choice = if depth == 0 { random.usize(0..2) } else { random.usize(0..12) };
-    let mut two = |random: &mut fastrand::Rng| (0..2).map(|_| random_formula(random, depth - 1)).collect();
+    let two = |random: &mut fastrand::Rng| (0..2).map(|_| random_formula(random, depth - 1)).collect();
     match choice {
         0 if random.usize(0..8) == 0 => Formula::Truth(random.bool()),
         0 | 1 => Formula::Atom(random.usize(0..ATOMS)),

@@ -99,7 +99,7 @@ fn cfg() -> impl Strategy<Value = Cfg> {
     let constant = prop_oneof![value(), name().prop_map(|name| format!("<- {name}"))];
     let one = || prop::option::of(name());
     let singles = (one(), one(), one(), one(), one(), one(), prop::option::of(any::<bool>()));
-    let lists = (names(), names(), names(), names(), names(), names());
+    let lists = (names(), names(), names(), names(), names(), names(), names());
     let id = (1..30u32).prop_map(|number| format!("R{number}"));
     let ids = prop::collection::btree_set(id, 1..3).prop_map(|ids| ids.into_iter().collect::<Vec<_>>());
     let covers = prop::collection::btree_map(prop::sample::select(vec!["Deadlock", "Assertion"]), ids, 0..3);
@@ -107,7 +107,7 @@ fn cfg() -> impl Strategy<Value = Cfg> {
     (singles, lists, covers, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4))
         .prop_map(|(singles, lists, covers, constants)| {
             let (specification, init, next, view, alias, postcondition, check_deadlock) = singles;
-            let (invariants, properties, constraints, action_constraints, symmetry, witnesses) = lists;
+            let (invariants, properties, constraints, action_constraints, symmetry, witnesses, possible) = lists;
             Cfg {
                 specification,
                 init,
@@ -122,6 +122,7 @@ fn cfg() -> impl Strategy<Value = Cfg> {
                 check_deadlock,
                 alias,
                 postcondition,
+                not_checked: possible.iter().map(|name| format!("_POSSIBLE {name}")).collect(),
                 witnesses,
                 covers,
             }
