@@ -313,10 +313,9 @@ impl Judge<'_> {
                 }
                 // The Java tools end at the first violation.
                 _ if self.thorough && checker == Checker::Embedded => {
-                    let states = statistics.distinct.unwrap_or(0) * STATES_FACTOR + MORE_STATES;
-                    let depth = statistics.depth.unwrap_or(0) * DEPTH_FACTOR + MORE_DEPTH;
-                    let killed = Classification::killed(violated, trace);
-                    self.with_all_killers(killed, &request, (states, depth), cx).await?
+                    let (states, depth) = (statistics.distinct.unwrap_or(0), statistics.depth.unwrap_or(0));
+                    let limits = (states * STATES_FACTOR + MORE_STATES, depth * DEPTH_FACTOR + MORE_DEPTH);
+                    self.with_all_killers(Classification::killed(violated, trace), &request, limits, cx).await?
                 }
                 _ => Classification::killed(violated, trace),
             },
@@ -328,9 +327,8 @@ impl Judge<'_> {
         Ok(Classification { checker: Some(checker), ..found })
     }
 
-    /// Adds the other properties that are violated, by a run that continues after violations. It finds at most so many states,
-    /// at most so many steps from an initial state, because those of a mutant without a guard are often infinitely many, and
-    /// ever larger. It takes at most [`MIN_DEADLINE`].
+    /// Adds the other properties that are violated, by a run that continues after violations, with limits of states and steps: those
+    /// of a mutant without a guard are often infinitely many, and ever larger. It takes at most [`MIN_DEADLINE`].
     async fn with_all_killers(
         &self,
         mut killed: Classification,
@@ -339,12 +337,8 @@ impl Judge<'_> {
         cx: &ToolContext<'_>,
     ) -> Result<Classification, ToolError> {
         let check = cx.limits.check.min(MIN_DEADLINE);
-        let limits = Limits {
-            check,
-            states_past_violations: Some(states),
-            depth_past_violations: Some(depth),
-            ..cx.limits.clone()
-        };
+        let mut limits = Limits { check, ..cx.limits.clone() };
+        (limits.states_past_violations, limits.depth_past_violations) = (Some(states), Some(depth));
         let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
         // The checker cannot continue after a violation with SYMMETRY.
         let cfg = Cfg { symmetry: Vec::new(), ..request.cfg.clone() };
@@ -352,7 +346,6 @@ impl Judge<'_> {
         let SeparateVerdicts { violated, rest } = match self.tools.decide_each(&request, &cx).await {
             Ok(verdicts) => verdicts,
             Err(error) if error.is_fatal() => return Err(error),
-            // The class is known already.
             Err(error) => return Ok(Classification { is_transient: !error.is_caused_by_input(), ..killed }),
         };
         let verdict = rest.outcome.verdict;
