@@ -29,7 +29,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 
 /// Keywords of newer versions of TLC, sorted, which name conditions beside the behaviours and so cannot excuse a violation.
 /// Source: `ModelConfig.java` of tlaplus/tlaplus, 2026.
-const NEWER_CONDITIONS: &[&str] = &["POSTCONDITIONS", "_PERIODIC", "_POSSIBLE", "_RL_PENALTY", "_RL_REWARD"];
+const NEWER_CONDITIONS: &[&str] = &["POSTCONDITIONS", "_PERIODIC", "_POSSIBLE", "_RL_REWARD"];
 
 /// Whether a word is a keyword of newer versions of TLC for conditions that are not checked here.
 pub(super) fn is_newer_condition(word: &str) -> bool {

@@ -9,6 +9,7 @@ use super::definition::DefinitionKind;
 use super::diagnostic::{Diagnostic, Stage};
 use super::merge::TRANSLATED;
 use super::module::Module;
+use super::semantic::exported_names;
 use super::step_counter;
 
 /// Reports where a configuration does not fit a module. Every listed name must be defined and take no arguments, every
@@ -80,13 +81,14 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool, is_exact: bool
         let is_elsewhere = has_other_sources || key.contains('!');
         let is_added_by_translation = has_algorithm && module.translation.is_none() && name == DEFAULT_INIT_VALUE;
         let is_declared = is_added_by_translation || constants.contains(name.as_str());
-        let is_replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
+        let is_replaceable =
+            substitution.is_some() && (module.definition(&name).is_some() || is_standard(module, &name));
         if is_exact && !(is_declared || is_replaceable || is_elsewhere || module.definition(&name).is_some()) {
             report(format!("CONSTANT {name}: the module declares no such constant"));
         }
         if let Some(target) = substitution
             && !defined(target)
-            && !is_standard(target)
+            && !is_standard(module, target)
             && !constants.contains(target)
         {
             report(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
@@ -98,9 +100,11 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool, is_exact: bool
 /// The constant that a translation declares if a variable or parameter has no initial value (PlusCal manual, 3.1).
 const DEFAULT_INIT_VALUE: &str = "defaultInitValue";
 
-/// Whether the name is a set of a standard module, which configurations may replace by a finite one.
-fn is_standard(name: &str) -> bool {
+/// Whether a name is one of TLA+ or of a standard module that this module extends, so that configurations may replace it, or
+/// replace something by it.
+fn is_standard(module: &Module, name: &str) -> bool {
     matches!(name, "Nat" | "Int" | "Real" | "Seq" | "BOOLEAN" | "STRING")
+        || module.extends.iter().filter_map(|extended| exported_names(extended)).any(|names| names.contains(name))
 }
 
 #[cfg(test)]

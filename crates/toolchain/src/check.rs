@@ -472,7 +472,8 @@ fn take_place(verdict: &mut Verdict, module: &str) {
     }
 }
 
-/// A violation stands, whatever else a configuration asks for. Nothing holds while a condition was not checked.
+/// The verdict of a configuration with conditions that were not checked: a violation remains one, and "holds" becomes
+/// "inconclusive".
 fn limit_to_conditions(verdict: Verdict, cfg: &Cfg, checker: Checker) -> Verdict {
     let mut open = cfg.not_checked.clone();
     if checker == Checker::Embedded {

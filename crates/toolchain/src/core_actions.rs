@@ -2,7 +2,7 @@
 
 use tla_mc::eval::{Bufs, Cx, Engine, K};
 use tla_mc::value::Value;
-use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place, Primitive};
+use tlaforge_tla::semantic::{CoreBody, CoreBound, CoreExpr, CoreForm, Place, Primitive};
 
 use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX};
 use super::core_interpreter::{Env, Evaluated, Here, Interpreter};
@@ -39,23 +39,11 @@ impl<'c> Interpreter<'c> {
                 self.act(body, &Self::with_definitions(definitions, env), is_initial, cx, k)
             }
             CoreForm::Some(bounds, body) => {
-                let mut choices = Vec::new();
-                Self::read(cx, is_initial, |here| {
-                    self.for_each(bounds, env, here, place, &mut |inner| {
-                        choices.push(inner.clone());
-                        Ok(true)
-                    })
-                })?;
+                let choices = self.choices(bounds, env, is_initial, place, cx)?;
                 choices.iter().try_for_each(|inner| self.act(body, inner, is_initial, cx, k))
             }
             CoreForm::All(bounds, body) => {
-                let mut all = Vec::new();
-                Self::read(cx, is_initial, |here| {
-                    self.for_each(bounds, env, here, place, &mut |inner| {
-                        all.push(inner.clone());
-                        Ok(true)
-                    })
-                })?;
+                let all = self.choices(bounds, env, is_initial, place, cx)?;
                 self.act_each(body, &all, is_initial, cx, k)
             }
             CoreForm::Call(name, arguments) if self.reads_chosen(name, is_initial) => {
@@ -111,6 +99,25 @@ impl<'c> Interpreter<'c> {
 
     fn read<T>(cx: &Cx<'_>, is_initial: bool, evaluate: impl FnOnce(Here<'_>) -> Evaluated<T>) -> Evaluated<T> {
         evaluate(Here { state: cx.state, next: cx.next, is_initial })
+    }
+
+    /// The names of a quantifier with each choice of their values.
+    fn choices(
+        &self,
+        bounds: &'c [CoreBound],
+        env: &Env<'c>,
+        is_initial: bool,
+        place: Place,
+        cx: &Cx<'_>,
+    ) -> Evaluated<Vec<Env<'c>>> {
+        let mut all = Vec::new();
+        Self::read(cx, is_initial, |here| {
+            self.for_each(bounds, env, here, place, &mut |inner| {
+                all.push(inner.clone());
+                Ok(true)
+            })
+        })?;
+        Ok(all)
     }
 
     /// The variable whose value an equation chooses.

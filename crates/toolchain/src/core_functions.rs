@@ -3,21 +3,8 @@
 use tla_mc::value::Value;
 use tlaforge_tla::semantic::{CoreBody, CoreBound, CoreExpr, CoreForm, Place};
 
-use super::core_interpreter::{Env, Evaluated, Here, Interpreter, Meaning, find};
+use super::core_interpreter::{Env, Evaluated, Here, Interpreter, Meaning, find, groups};
 use super::strict_values::{contains, equal};
-
-/// The names of bounds that take one value together, and whether they are the parts of a tuple.
-fn groups(bounds: &[CoreBound]) -> Vec<(&[String], bool)> {
-    let mut groups = Vec::new();
-    for bound in bounds {
-        if bound.is_tuple {
-            groups.push((bound.names.as_slice(), true));
-        } else {
-            groups.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false)));
-        }
-    }
-    groups
-}
 
 impl<'c> Interpreter<'c> {
     pub(super) fn function(
@@ -28,7 +15,7 @@ impl<'c> Interpreter<'c> {
         env: &Env<'c>,
         here: Here<'_>,
     ) -> Evaluated<Value> {
-        let groups = groups(bounds);
+        let names = groups(bounds);
         let mut pairs = Vec::new();
         self.for_each(bounds, env, here, place, &mut |inner| {
             let value = |name: &String| match find(inner, name).map(|frame| &frame.meaning) {
@@ -39,7 +26,7 @@ impl<'c> Interpreter<'c> {
                 (false, [name]) => value(name),
                 _ => Value::Seq(names.iter().map(value).collect()),
             };
-            let mut key: Vec<Value> = groups.iter().map(part).collect();
+            let mut key: Vec<Value> = names.iter().map(part).collect();
             let key = if key.len() == 1 { key.remove(0) } else { Value::Seq(key.into()) };
             pairs.push((key, self.value(body, inner, here)?));
             Ok(true)
@@ -100,7 +87,7 @@ impl<'c> Interpreter<'c> {
         for bound in bounds {
             let set = bound.set.as_ref().ok_or_else(|| self.at(place, "a function without a domain"))?;
             let set = self.value(set, scope, here)?;
-            for (names, is_tuple) in self::groups(std::slice::from_ref(bound)) {
+            for (names, is_tuple) in groups(std::slice::from_ref(bound)) {
                 let Some(part) = parts.next() else { return Err(outside()) };
                 if !contains(&set, &part).map_err(|why| self.not_compared(place, why))? {
                     return Err(outside());

@@ -25,7 +25,7 @@ pub(super) const FOUND: &str = "found";
 pub(super) struct Interpreter<'c> {
     pub(super) core: &'c Core,
     /// Says where a place is.
-    position: Box<dyn Fn(Place) -> Option<String> + Sync + 'c>,
+    position: Box<dyn Fn(Place) -> Option<String> + Send + Sync + 'c>,
     pub(super) definitions: HashMap<&'c str, &'c CoreDefinition>,
     pub(super) variables: HashMap<&'c str, usize>,
     constants: HashMap<&'c str, Value>,
@@ -78,9 +78,22 @@ pub(super) fn find<'e, 'c>(env: &'e Env<'c>, name: &str) -> Option<&'e Rc<Frame<
     None
 }
 
+/// The names of bounds that take one value together, and whether they are the parts of a tuple.
+pub(super) fn groups(bounds: &[CoreBound]) -> Vec<(&[String], bool)> {
+    let mut groups = Vec::new();
+    for bound in bounds {
+        if bound.is_tuple {
+            groups.push((bound.names.as_slice(), true));
+        } else {
+            groups.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false)));
+        }
+    }
+    groups
+}
+
 impl<'c> Interpreter<'c> {
     /// Must be made after the checker has compiled the core, because it numbers the names.
-    pub(super) fn new(core: &'c Core, position: Box<dyn Fn(Place) -> Option<String> + Sync + 'c>) -> Self {
+    pub(super) fn new(core: &'c Core, position: Box<dyn Fn(Place) -> Option<String> + Send + Sync + 'c>) -> Self {
         let all_names = value::NAMES.get().map_or(&[][..], Vec::as_slice);
         let names = (0..).zip(all_names).map(|(id, name)| (name.as_str(), id)).collect();
         let definitions: HashMap<&str, &CoreDefinition> =
@@ -118,7 +131,10 @@ impl<'c> Interpreter<'c> {
             Constant::Boolean(value) => Value::Bool(*value),
             Constant::ModelValue(name) => Value::Model(*self.names.get(name.as_str())?),
             Constant::Set(elements) => {
-                Value::set(elements.iter().map(|element| self.constant(element)).collect::<Option<_>>()?).ok()?
+                let elements: Vec<Value> =
+                    elements.iter().map(|element| self.constant(element)).collect::<Option<_>>()?;
+                check_elements(&elements).ok()?;
+                Value::set(elements).ok()?
             }
         })
     }
@@ -186,11 +202,8 @@ impl<'c> Interpreter<'c> {
         for bound in bounds {
             let set = bound.set.as_ref().ok_or_else(|| self.at(place, "a quantifier without a set"))?;
             let elements = self.elements(set, env, here)?;
-            if bound.is_tuple {
-                sets.push((bound.names.as_slice(), true, elements));
-            } else {
-                sets.extend(bound.names.iter().map(|name| (std::slice::from_ref(name), false, elements.clone())));
-            }
+            let groups = groups(std::slice::from_ref(bound)).into_iter();
+            sets.extend(groups.map(|(names, is_tuple)| (names, is_tuple, elements.clone())));
         }
         self.choose_each(&sets, env, place, each)
     }
@@ -276,7 +289,8 @@ impl<'c> Interpreter<'c> {
             }
             CoreBody::Function(bounds, body) => self.function(bounds, body, place, &scope, here)?,
         };
-        if let Some(known) = known.filter(|_| !self.action_definitions.contains(name)) {
+        // The next state, or the initial one, is still being chosen where an action or an initial predicate is evaluated.
+        if let Some(known) = known.filter(|_| !here.is_initial && !self.action_definitions.contains(name)) {
             *known.borrow_mut() = Some(value.clone());
         }
         Ok(value)

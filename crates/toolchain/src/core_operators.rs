@@ -93,13 +93,20 @@ impl<'c> Interpreter<'c> {
                 }
                 Ok(Value::Bool(true))
             }
-            P::Intersection | P::Union | P::Without => {
-                check_sets(&values[0], &values[1]).map_err(not_compared)?;
-                both(match primitive {
-                    P::Intersection => Bin::Cap,
-                    P::Union => Bin::Cup,
-                    _ => Bin::SetMinus,
-                })
+            P::Union => {
+                let sets = [&values[0], &values[1]].map(|set| set.elems().map_err(failed));
+                let [one, other] = sets;
+                self.set(one?.iter().chain(other?.iter()).cloned().collect(), place)
+            }
+            // The elements of the first set are looked up in the second, which may be infinite.
+            P::Intersection | P::Without => {
+                let mut kept = Vec::new();
+                for element in values[0].elems().map_err(failed)?.iter() {
+                    if contains(&values[1], element).map_err(not_compared)? == (primitive == P::Intersection) {
+                        kept.push(element.clone());
+                    }
+                }
+                Value::set(kept).map_err(failed)
             }
             P::PowerSet => Ok(Value::Lazy(Lazy::Subset(values[0].clone()).into())),
             P::UnionOfAll => {

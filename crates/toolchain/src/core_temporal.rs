@@ -102,7 +102,7 @@ fn open_property(property: &Property) -> OpenLeaf<'_> {
     let body = loop {
         match at {
             TProp::ForAll(bound, inner) => {
-                // The marker of a set stands below the quantifier over it.
+                // A leaf for the set of a quantifier is compiled as that quantifier over `[]TRUE`.
                 if let TProp::Always(_) = **inner {
                     break LeafBody::Set(bound);
                 }
@@ -244,16 +244,9 @@ fn collect_conjuncts<'f>(formula: &'f CoreExpr, conjuncts: &mut Vec<&'f CoreExpr
 
 fn is_temporal(formula: &CoreExpr) -> bool {
     match &formula.form {
-        CoreForm::Always(_)
-        | CoreForm::Eventually(_)
-        | CoreForm::LeadsTo(_)
-        | CoreForm::AlwaysStep(_)
-        | CoreForm::Angle(_)
-        | CoreForm::WeakFairness(_)
-        | CoreForm::StrongFairness(_) => true,
         // It is a predicate of states, however its action is written.
         CoreForm::Enabled(_) => false,
-        form => form.parts().into_iter().any(is_temporal),
+        form => form.is_temporal() || form.parts().into_iter().any(is_temporal),
     }
 }
 

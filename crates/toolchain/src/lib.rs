@@ -57,6 +57,7 @@ mod state_graph_child;
 mod static_checks;
 mod static_checks_child;
 mod step_names;
+mod steps;
 mod strict_values;
 mod targets;
 mod temporal_child;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use tla_mc::check::{Checker, Disk, Failure};
 use tla_mc::compile;
@@ -31,6 +31,9 @@ use super::temporal_child;
 const VIOLATED: u8 = 12;
 const ASSUMPTION: u8 = 10;
 const FAILED: u8 = 2;
+
+/// The largest number of states with which a counterexample to a temporal property is searched again. The verdict waits for it.
+const MAX_SHOWN: usize = 100_000;
 
 /// The error that ends a run early.
 const ALL_VIOLATED: &str = "each of the invariants is violated";
@@ -58,8 +61,8 @@ fn explore(task: Task) -> Result<u8, String> {
     }
     let (program, temporal) = (&compiled.program, &compiled.temporal);
     let strict = compiled.strict_engine(&task.source);
-    let interpreter = compiled.interpreter(&task.source);
-    let locating = LocatingEngine { program, interpreter: &interpreter };
+    let make = || compiled.interpreter(&task.source);
+    let locating = LocatingEngine { program, make: &make, interpreter: OnceLock::new() };
     let inner: &dyn Engine = match &strict {
         Some(strict) => strict,
         None => &locating,
@@ -81,11 +84,22 @@ fn explore(task: Task) -> Result<u8, String> {
     };
     let outcome = checker.run();
     let is_held = outcome.failure.is_none();
-    if let Some(Failure::Liveness(_)) = &outcome.failure
-        && let Ok(Some(violation)) = temporal_child::find_violation(program, temporal, &temporal.shown)
-    {
-        // The checker's own counterexample, which is before this one, may stutter where fairness forbids it.
-        print_text(&show_violation(program, temporal, &task.source, &violation))?;
+    // The checker's own counterexample, which is printed already, may stutter where fairness forbids it.
+    if let Some(Failure::Liveness(name)) = &outcome.failure {
+        let found = match outcome.distinct {
+            0..=MAX_SHOWN => temporal_child::find_violation(program, temporal, &temporal.shown).ok().flatten(),
+            _ => None,
+        };
+        match found {
+            Some(violation) => print_text(&show_violation(program, temporal, &task.source, &violation))?,
+            None => {
+                // Without a reader nothing is left to report.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "tla-mc: the steps that repeat in the counterexample of {name} were not checked against the fairness"
+                );
+            }
+        }
     }
     let (mut status, mut result) = match outcome.failure {
         Some(Failure::Eval(what, _)) if what == ALL_VIOLATED => (0, None),
@@ -168,29 +182,37 @@ fn new_state_marker() -> Rooted<Expr> {
 /// The program, whose failures get the place that the interpreter knows.
 struct LocatingEngine<'c> {
     program: &'c Program,
-    interpreter: &'c Interpreter<'c>,
+    make: &'c (dyn Fn() -> Interpreter<'c> + Sync),
+    /// It is needed only if an evaluation fails.
+    interpreter: OnceLock<Interpreter<'c>>,
+}
+
+impl<'c> LocatingEngine<'c> {
+    fn interpreter(&self) -> &Interpreter<'c> {
+        self.interpreter.get_or_init(self.make)
+    }
 }
 
 impl Engine for LocatingEngine<'_> {
     fn init<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
-        self.program.init(cx, k).map_err(|what| self.interpreter.located(what, None))
+        self.program.init(cx, k).map_err(|what| self.interpreter().located(what, None))
     }
 
     fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
         let state = cx.state;
-        self.program.next(cx, k).map_err(|what| self.interpreter.located(what, Some(state)))
+        self.program.next(cx, k).map_err(|what| self.interpreter().located(what, Some(state)))
     }
 
     fn invariant(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
         let state = cx.state;
         let name = &self.program.invariants[index].name;
-        self.program.invariant(index, cx).map_err(|what| self.interpreter.located_in(what, name, state))
+        self.program.invariant(index, cx).map_err(|what| self.interpreter().located_in(what, name, state))
     }
 
     fn constraint(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
         let state = cx.state;
         let name = &self.program.constraints[index].name;
-        self.program.constraint(index, cx).map_err(|what| self.interpreter.located_in(what, name, state))
+        self.program.constraint(index, cx).map_err(|what| self.interpreter().located_in(what, name, state))
     }
 
     fn view(&self, cx: &mut Cx) -> Result<Value, String> {

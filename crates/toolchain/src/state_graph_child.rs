@@ -12,6 +12,7 @@ use tlaforge_tla::Trace;
 
 use super::child_task::read_task;
 use super::state_graph::{GraphEdge, GraphState, MAX_PATH, StateGraph, Task};
+use super::steps::{State, is_inside, next_states};
 
 /// Reads a task from standard input, and prints the graph as one line of JSON.
 pub(super) fn serve_task() -> ExitCode {
@@ -25,8 +26,6 @@ pub(super) fn serve_task() -> ExitCode {
     };
     if listed.is_ok() && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
-
-type State = Box<[Value]>;
 
 struct FoundState {
     state: State,
@@ -102,13 +101,9 @@ impl Search<'_> {
         // Before the constraints, because a check evaluates invariants also in the states that they cut off.
         self.reach_witnesses(&state, parent);
         let depth = parent.map_or(0, |parent| self.found[parent].depth + 1);
-        let program = self.program;
-        for (index, constraint) in program.constraints.iter().enumerate() {
-            let mut cx = self.buffers.cx(&state, program.vars.len(), constraint.frame);
-            if !program.constraint(index, &mut cx)? {
-                self.known.insert(key, None);
-                return Ok(None);
-            }
+        if !is_inside(self.program, &state, &mut self.buffers)? {
+            self.known.insert(key, None);
+            return Ok(None);
         }
         let number = self.found.len();
         if number < self.task.limits.shown {
@@ -191,16 +186,7 @@ impl Search<'_> {
 
     fn expand(&mut self, from: usize) -> Result<(), String> {
         let state = self.found[from].state.clone();
-        let program = self.program;
-        let mut successors: Vec<State> = Vec::new();
-        let mut buffers = Bufs::default();
-        let mut cx = buffers.cx(&state, program.vars.len(), program.next.frame);
-        program.next(&mut cx, &mut |cx| {
-            let values: Option<State> = cx.next.iter().cloned().collect();
-            successors.push(values.ok_or("a step of Next leaves a variable unassigned")?);
-            Ok(())
-        })?;
-        for successor in successors {
+        for successor in next_states(self.program, &state)? {
             let action = self.action_of(&successor);
             let Some(to) = self.add(successor, Some(from))? else { continue };
             if to != from {

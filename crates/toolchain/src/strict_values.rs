@@ -164,11 +164,10 @@ pub(super) fn contains(set: &Value, element: &Value) -> Result<bool, NotCompared
 }
 
 fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
-    let refused = |what: &str| {
-        let (one, other) = (element.to_string(), what.to_owned());
-        let is_certain = !matches!(what, "sets" | "functions") && is_scalar(kind(element));
-        Err(NotCompared::Mixed(Mixed { one, other, is_certain }))
+    let refused = |what: &str, is_certain: bool| {
+        Err(NotCompared::Mixed(Mixed { one: element.to_string(), other: what.to_owned(), is_certain }))
     };
+    let is_scalar = is_scalar(kind(element));
     let all = |set: &Value, elements: &[Value]| {
         for one in elements {
             if !contains(set, one)? {
@@ -183,10 +182,10 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
     match (lazy, element) {
         (Lazy::Nat, Value::Int(number)) => Ok(*number >= 0),
         (Lazy::Int, Value::Int(_)) | (Lazy::Strings, Value::Str(_)) => Ok(true),
-        (Lazy::Nat | Lazy::Int, _) => refused("the numbers"),
-        (Lazy::Strings, _) => refused("the strings"),
+        (Lazy::Nat | Lazy::Int, _) => refused("the numbers", is_scalar),
+        (Lazy::Strings, _) => refused("the strings", is_scalar),
         (Lazy::Subset(set), Value::Set(_) | Value::Lazy(_)) => all(set, &element.elems()?),
-        (Lazy::Subset(_), _) => refused("sets"),
+        (Lazy::Subset(_), _) => refused("sets", false),
         (Lazy::SeqOf(set), Value::Seq(elements)) => all(set, elements),
         (Lazy::SeqOf(_), Value::Func(_)) => Ok(false),
         (Lazy::Product(sets), Value::Seq(elements)) => {
@@ -217,6 +216,6 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
             }
             Ok(true)
         }
-        (Lazy::SeqOf(_) | Lazy::Product(_) | Lazy::FuncSet(..) | Lazy::RecSet(_), _) => refused("functions"),
+        (Lazy::SeqOf(_) | Lazy::Product(_) | Lazy::FuncSet(..) | Lazy::RecSet(_), _) => refused("functions", false),
     }
 }

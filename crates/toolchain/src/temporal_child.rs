@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use tla_mc::check::Checker;
-use tla_mc::eval::{Bufs, Engine as _, Program};
+use tla_mc::eval::{Bufs, Program};
 use tla_mc::liveness::{self, FairInst, Sub, eval_env};
 use tla_mc::store;
 use tla_mc::value::Value;
@@ -14,8 +14,7 @@ use tlaforge_temporal::infinite::{Fairness, Formula, Graph, Lasso, SearchError, 
 use tlaforge_tla::semantic::Place;
 
 use super::core_temporal::{Fair, LeafBody, Part, TemporalFormulas, Tree};
-
-type State = Box<[Value]>;
+use super::steps::{State, is_inside, next_states};
 
 /// A violated property.
 pub(super) struct Violation {
@@ -147,16 +146,8 @@ impl<'p> StateGraph<'p> {
         }
         let mut at = 0;
         while let Some(state) = graph.states.get(at).cloned() {
-            let mut found: Vec<State> = Vec::new();
-            let mut buffers = Bufs::default();
-            let mut cx = buffers.cx(&state, program.vars.len(), program.next.frame);
-            program.next(&mut cx, &mut |cx| {
-                let values: Option<State> = cx.next.iter().cloned().collect();
-                found.push(values.ok_or("a step of Next leaves a variable unassigned")?);
-                Ok(())
-            })?;
             let mut successors = vec![graph.number(at)?];
-            for state in found {
+            for state in next_states(program, &state)? {
                 if let Some(number) = graph.add(state, &mut known)? {
                     let number = graph.number(number)?;
                     if !successors.contains(&number) {
@@ -182,13 +173,9 @@ impl<'p> StateGraph<'p> {
         if let Some(number) = known.get(&key) {
             return Ok(*number);
         }
-        let program = self.program;
-        for (index, constraint) in program.constraints.iter().enumerate() {
-            let mut cx = self.buffers.cx(&state, program.vars.len(), constraint.frame);
-            if !program.constraint(index, &mut cx)? {
-                known.insert(key, None);
-                return Ok(None);
-            }
+        if !is_inside(self.program, &state, &mut self.buffers)? {
+            known.insert(key, None);
+            return Ok(None);
         }
         let number = self.states.len();
         known.insert(key, Some(number));

@@ -273,6 +273,19 @@ fn a_configuration_that_does_not_match_the_module_is_invalid_and_quoted() {
     ]);
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\nCONSTANT N = 3\nCONSTANT N = 4\n");
     text(&bench, 1).prints(&["(line 4, column 10): `N` is assigned twice: 3, and here 4"]);
+    // Operators replace others, those of standard modules, too.
+    let module = COUNTER.replace("EXTENDS ", "EXTENDS Sequences, ").replacen(
+        "VARIABLE",
+        "CONSTANT Plus(_, _), Long(_)\nVARIABLE",
+        1,
+    );
+    let module = module.replace(
+        "Few ==",
+        "a ++ b == a\nSum(a, b) == a + b\nAll == 1 ++ 2 = 3 /\\ Plus(1, 2) = 3 /\\ Long(<<1>>) = x - x + 1\nFew ==",
+    );
+    put(&bench, &module, "SPECIFICATION Spec\nINVARIANT All\nCONSTANTS\n  ++ <- Sum\n  Plus <- +\n  Long <- Len\n");
+    text(&bench, 0).prints(&["holds: All"]);
+    bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(0).prints(&["holds: All"]);
     // Conditions of newer versions of TLC excuse no violation, and nothing holds with them.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n_POSSIBLE Never\n");
     text(&bench, 3).prints(&["conditions of the configuration were not checked: _POSSIBLE Never"]);

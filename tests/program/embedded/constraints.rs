@@ -98,6 +98,47 @@ const TABLE: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Configurations with ACTION_CONSTRAINT, and the verdict of both checkers; "" if the embedded checker leaves it open.
+const ACTION_CONSTRAINTS: [(&str, &str, &str); 9] = [
+    ("NEXT Next ACTION_CONSTRAINT Slow CONSTRAINT Low Edge INVARIANT NotFar", "holds", "holds"),
+    ("NEXT Next ACTION_CONSTRAINT Slow Level CONSTRAINT Edge INVARIANT Edge", "holds", "holds"),
+    ("NEXT Next ACTION_CONSTRAINT Slow Level INVARIANT NotJumped CONSTRAINT WitnessThree", "holds", "holds"),
+    // A state after a step that is cut off is checked, and goes no further.
+    (
+        "NEXT Next ACTION_CONSTRAINT Level INVARIANT Flat CONSTRAINT Few",
+        "violated invariant Flat",
+        "violated invariant Flat",
+    ),
+    (
+        "NEXT Next ACTION_CONSTRAINT Slow CONSTRAINT Low Five INVARIANT NotJumped",
+        "violated invariant NotJumped",
+        "violated invariant NotJumped",
+    ),
+    ("NEXT Next ACTION_CONSTRAINT Slow CONSTRAINT Low Five INVARIANT NotTen", "holds", "holds"),
+    // A state of which every step is cut off is no deadlock, and one without a step is.
+    ("NEXT Stop ACTION_CONSTRAINT Halts INVARIANT Edge", "holds", ""),
+    ("NEXT Stop ACTION_CONSTRAINT Slow INVARIANT Edge", "violated deadlock", ""),
+    ("NEXT Next ACTION_CONSTRAINT Slow CONSTRAINT Low Edge PROPERTY Grows", "holds", ""),
+];
+
+#[tokio::test]
+async fn steps_that_an_action_constraint_cuts_off_are_not_taken() {
+    let bench = Bench::new();
+    let walk = format!(
+        "{WALK}\nSlow == x' < x + 2\nLevel == y' = y\nFlat == y = 0\nFive == x < 5 \\/ x > 8\nNotFar == x < 10\nNotTen == x # 10\nHalts == x' < 2\n"
+    );
+    for (cfg, tlc, embedded) in ACTION_CONSTRAINTS {
+        let (theirs, ours, contradictions) = bench.both(&request(&walk, &format!("INIT Init {cfg}"))).await;
+        assert_eq!(contradictions, [""; 0], "{cfg}");
+        assert_eq!(verdict(&theirs), tlc, "{cfg}");
+        let open = if embedded.is_empty() { "inconclusive" } else { embedded };
+        assert_eq!(verdict(&ours), open, "{cfg}: {:?}", ours.verdict);
+        if embedded == "holds" {
+            assert_eq!(theirs.statistics.distinct, ours.statistics.distinct, "{cfg}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn states_outside_a_constraint_are_checked_as_by_tlc() {
     let bench = Bench::new();

@@ -8,6 +8,7 @@ mod community;
 mod constraints;
 mod differential;
 mod elaboration;
+mod kinds;
 mod neutral_names;
 mod suites;
 mod temporal;

@@ -9,11 +9,17 @@ Init == x = 0 /\\ h = 0
 Next == x' = 1 - x /\\ h' = IF h < 3 THEN h + 1 ELSE h
 Guarded == x' = (IF h < 2 THEN x ELSE 7) /\\ h' = IF h < 3 THEN h + 1 ELSE h
 OnlyX == x
+Full == h' = (IF h < 3 THEN h + 1 ELSE 3) /\\ (x' = 0 \\/ (x' = 1 /\\ h' = 3))
+Empty == x' = 1 - x /\\ h' \\in {n \\in {h + 1} : x = 1 \\/ h < 2}
+Each == LET Set(n) == h' = n IN x' = 0 /\\ \\A n \\in {h, 2} : Set(n)
+Inner == LET Set(n) == h' = n IN Set(h + 1) /\\ (x' = 0 \\/ (x' = 1 /\\ h' = 3))
+Grow == x' = (x + 1) % 2 /\\ h' = (LET n == h + 1 IN IF n > 3 THEN 3 ELSE n)
 Both == [first |-> x, rest |-> <<h>>]
 Parity == <<x, h % 2>>
 Low == h < 2
 Small == x < 2
 Few == h < 2
+Zero == x = 0
 ";
 
 #[tokio::test]
@@ -29,6 +35,12 @@ async fn a_view_that_leaves_out_what_is_read_is_not_used() {
             "violated invariant Small",
             "h, which the next-state relation reads",
         ),
+        // A second next value, or none, is a guard.
+        ("NEXT Full\nVIEW OnlyX\nINVARIANT Zero", "violated invariant Zero", "h, which the next-state relation reads"),
+        ("NEXT Inner\nVIEW OnlyX\nINVARIANT Zero", "violated invariant Zero", "h, which the next-state relation reads"),
+        ("NEXT Empty\nVIEW OnlyX\nINVARIANT Small", "holds", "h, which the next-state relation reads"),
+        ("NEXT Each\nVIEW OnlyX\nINVARIANT Zero", "holds", "h, which the next-state relation reads"),
+        ("NEXT Grow\nVIEW OnlyX\nINVARIANT Small", "holds", ""),
         ("NEXT Next\nVIEW OnlyX\nINVARIANT Small\nCONSTRAINT Few", "holds", "h, which the constraint Few reads"),
     ] {
         let request = request(MODULE, &format!("INIT Init\n{cfg}\nCHECK_DEADLOCK FALSE\n"));

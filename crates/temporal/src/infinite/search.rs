@@ -394,7 +394,7 @@ impl<G: Graph> Search<'_, '_, G> {
                 (true, false) => {}
             }
         }
-        // To stay is the simplest way to go on for ever.
+        // A behaviour that only stutters from here on is the easiest one to read.
         let stays = edges.iter().copied().find(|(from, to, _)| *from == entry && *to == entry);
         if let Some(edge) = stays {
             let mut is_enough = true;
@@ -414,20 +414,26 @@ impl<G: Graph> Search<'_, '_, G> {
             if is_met {
                 continue;
             }
-            let mut starts: HashMap<ProductId, Vec<(ProductId, ProductId, u64)>> = HashMap::new();
+            // The edges that meet the demand, by the node that they leave, and the number of all that leave it.
+            let mut starts: HashMap<ProductId, (Vec<(ProductId, ProductId, u64)>, usize)> = HashMap::new();
             for edge in &edges {
+                let start = starts.entry(edge.0).or_default();
+                start.1 += 1;
                 if self.meets(demand, *edge)? {
-                    starts.entry(edge.0).or_default().push(*edge);
+                    start.0.push(*edge);
                 }
             }
+            starts.retain(|_, (meeting, _)| !meeting.is_empty());
             let at = walk.last().map_or(entry, |(_, to, _)| *to);
             let way = self.path(&[at], |node| self.group[node as usize] == own, |node| starts.contains_key(&node));
             let Some(way) = way else { continue };
             self.append(&mut walk, &way);
-            // A step that stays says less about the cycle.
-            let ways_on = way.last().and_then(|node| starts.get(node)).map_or(&[][..], Vec::as_slice);
-            let moves = |edge: &&(ProductId, ProductId, u64)| edge.0 != edge.1;
-            walk.extend(ways_on.iter().find(moves).or(ways_on.first()));
+            let Some((meeting, all)) = way.last().and_then(|node| starts.get(node)) else { continue };
+            // The walk goes on from every node. Where each edge meets the demand, a later demand may choose it.
+            if meeting.len() < *all {
+                // A step that stays says less about the cycle.
+                walk.extend(meeting.iter().find(|edge| edge.0 != edge.1).or(meeting.first()));
+            }
         }
         let at = walk.last().map_or(entry, |(_, to, _)| *to);
         if at != entry || walk.is_empty() {

@@ -306,6 +306,20 @@ fn sets(bounds: &[CoreBound]) -> impl Iterator<Item = &CoreExpr> {
 }
 
 impl CoreForm {
+    /// Whether this is a temporal operator. ENABLED is none: it is about one state.
+    pub fn is_temporal(&self) -> bool {
+        matches!(
+            self,
+            CoreForm::Always(_)
+                | CoreForm::Eventually(_)
+                | CoreForm::LeadsTo(_)
+                | CoreForm::AlwaysStep(_)
+                | CoreForm::Angle(_)
+                | CoreForm::WeakFairness(_)
+                | CoreForm::StrongFairness(_)
+        )
+    }
+
     /// The expressions of which it consists.
     pub fn parts(&self) -> Vec<&CoreExpr> {
         match self {

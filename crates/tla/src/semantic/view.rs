@@ -18,13 +18,31 @@ pub fn find_view_fault(modules: &[(&str, &str)], cfg: &Cfg) -> Option<String> {
         Ok(core) => core,
         Err(why) => return Some(format!("what it leaves out is not known: {}", why.message)),
     };
-    let definitions: HashMap<&str, &CoreDefinition> =
-        core.definitions.iter().map(|definition| (definition.name.as_str(), definition)).collect();
+    let mut definitions: HashMap<&str, &CoreDefinition> = HashMap::new();
+    add_definitions(&core.definitions, &mut definitions);
+    for expression in core.expressions() {
+        add_inner_definitions(expression, &mut definitions);
+    }
     let mut kept = HashSet::new();
     collect_kept(core.view.as_ref()?, &definitions, &mut kept, 0);
     let omitted: HashSet<&str> =
         core.variables.iter().map(String::as_str).filter(|name| !kept.contains(name)).collect();
     Reads { definitions, omitted, seen: HashSet::new() }.find(&core)
+}
+
+/// Adds definitions by name: every name has one meaning in the core.
+fn add_definitions<'c>(all: &'c [CoreDefinition], definitions: &mut HashMap<&'c str, &'c CoreDefinition>) {
+    definitions.extend(all.iter().map(|definition| (definition.name.as_str(), definition)));
+}
+
+/// Adds the definitions of each LET in an expression.
+fn add_inner_definitions<'c>(expression: &'c CoreExpr, definitions: &mut HashMap<&'c str, &'c CoreDefinition>) {
+    if let CoreForm::Let(all, _) = &expression.form {
+        add_definitions(all, definitions);
+    }
+    for part in expression.form.parts() {
+        add_inner_definitions(part, definitions);
+    }
 }
 
 /// The variables whose values the view contains as they are.
@@ -83,14 +101,39 @@ impl<'c> Reads<'c> {
     /// A variable that is omitted and read, other than for the next value of such a variable.
     fn read(&mut self, expression: &'c CoreExpr) -> Option<&'c str> {
         match &expression.form {
+            // A second value for the same variable is a guard.
+            CoreForm::And(all) => {
+                let mut assigned = HashSet::new();
+                for one in all {
+                    let mut own = HashSet::new();
+                    self.collect_assigned(one, &mut own, &mut HashSet::new());
+                    if let Some(twice) = own.iter().copied().find(|name| assigned.contains(name)) {
+                        return Some(twice);
+                    }
+                    assigned.extend(own);
+                }
+            }
+            CoreForm::All(_, body) => {
+                let mut own = HashSet::new();
+                self.collect_assigned(body, &mut own, &mut HashSet::new());
+                if let Some(name) = own.into_iter().next() {
+                    return Some(name);
+                }
+            }
             CoreForm::Variable(name) | CoreForm::NextVariable(name) => {
                 return self.omitted.get(name.as_str()).copied();
             }
-            CoreForm::Primitive(Primitive::Equal | Primitive::In, operands) => {
+            CoreForm::Primitive(Primitive::Equal, operands) => {
                 if let Some(CoreForm::NextVariable(name)) = operands.first().map(|operand| &operand.form)
                     && self.omitted.contains(name.as_str())
                 {
                     return None;
+                }
+            }
+            // There is a next value only if the set has an element.
+            CoreForm::Primitive(Primitive::In, operands) => {
+                if let Some(CoreForm::NextVariable(_)) = operands.first().map(|operand| &operand.form) {
+                    return operands.get(1).and_then(|set| self.read(set));
                 }
             }
             CoreForm::Call(name, _) => {
@@ -105,5 +148,22 @@ impl<'c> Reads<'c> {
             _ => {}
         }
         expression.form.parts().into_iter().find_map(|part| self.read(part))
+    }
+
+    /// The omitted variables whose next values an expression has to do with.
+    fn collect_assigned(&self, expression: &'c CoreExpr, found: &mut HashSet<&'c str>, seen: &mut HashSet<&'c str>) {
+        match &expression.form {
+            CoreForm::NextVariable(name) => found.extend(self.omitted.get(name.as_str())),
+            CoreForm::Unchanged(names) => found.extend(names.iter().filter_map(|name| self.omitted.get(name.as_str()))),
+            CoreForm::Call(name, _) if seen.insert(name) => {
+                for part in self.definitions.get(name.as_str()).map(|known| known.body.parts()).unwrap_or_default() {
+                    self.collect_assigned(part, found, seen);
+                }
+            }
+            _ => {}
+        }
+        for part in expression.form.parts() {
+            self.collect_assigned(part, found, seen);
+        }
     }
 }
