@@ -34,6 +34,11 @@ impl<'c> Interpreter<'c> {
             }
             CoreForm::Filter(bound, test) => {
                 let range = bound.set.as_ref().ok_or_else(|| self.at(place, "a set without a range"))?;
+                // TLC tests each element of a range that it enumerates.
+                if let Ok(Value::Set(_)) = self.value(range, env, here) {
+                    let set = self.value(set, env, here)?;
+                    return contains(&set, element).map_err(|why| self.not_compared(place, why));
+                }
                 if !self.is_in(element, range, place, env, here)? {
                     return Ok(false);
                 }
@@ -85,36 +90,8 @@ impl<'c> Interpreter<'c> {
             }
             P::Equal => Ok(Value::Bool(equal(&values[0], &values[1]).map_err(not_compared)?)),
             P::Unequal => Ok(Value::Bool(!equal(&values[0], &values[1]).map_err(not_compared)?)),
-            P::SubsetOrEqual => {
-                for element in values[0].elems().map_err(failed)?.iter() {
-                    if !contains(&values[1], element).map_err(not_compared)? {
-                        return Ok(Value::Bool(false));
-                    }
-                }
-                Ok(Value::Bool(true))
-            }
-            P::Union => {
-                let sets = [&values[0], &values[1]].map(|set| set.elems().map_err(failed));
-                let [one, other] = sets;
-                self.set(one?.iter().chain(other?.iter()).cloned().collect(), place)
-            }
-            // The elements of the first set are looked up in the second, which may be infinite.
-            P::Intersection | P::Without => {
-                let mut kept = Vec::new();
-                for element in values[0].elems().map_err(failed)?.iter() {
-                    if contains(&values[1], element).map_err(not_compared)? == (primitive == P::Intersection) {
-                        kept.push(element.clone());
-                    }
-                }
-                Value::set(kept).map_err(failed)
-            }
-            P::PowerSet => Ok(Value::Lazy(Lazy::Subset(values[0].clone()).into())),
-            P::UnionOfAll => {
-                let mut joined = Vec::new();
-                for set in values[0].elems().map_err(failed)?.iter() {
-                    joined.extend(set.elems().map_err(failed)?.iter().cloned());
-                }
-                self.set(joined, place)
+            P::SubsetOrEqual | P::Union | P::Intersection | P::Without | P::PowerSet | P::UnionOfAll => {
+                self.set_operation(primitive, &values, place)
             }
             P::Domain => values[0].domain().map_err(failed),
             P::Booleans => Ok(boolean_set()),
@@ -160,6 +137,45 @@ impl<'c> Interpreter<'c> {
             P::PrintTrue => built_in(Bi::PrintT),
             // The text of a failed assertion is shown as it is.
             P::Assert => builtin_apply(Bi::Assert, values),
+        }
+    }
+
+    fn set_operation(&self, primitive: Primitive, values: &[Value], place: Place) -> Evaluated<Value> {
+        use Primitive as P;
+        let elements = |set: &Value| set.elems().map_err(|what| self.failed(place, &what));
+        let is_in = |set: &Value, one: &Value| contains(set, one).map_err(|why| self.not_compared(place, why));
+        match (primitive, values) {
+            (P::SubsetOrEqual, [set, whole]) => {
+                for element in elements(set)?.iter() {
+                    if !is_in(whole, element)? {
+                        return Ok(Value::Bool(false));
+                    }
+                }
+                Ok(Value::Bool(true))
+            }
+            (P::Union, [one, other]) => {
+                let (one, other) = (elements(one)?, elements(other)?);
+                self.set(one.iter().chain(other.iter()).cloned().collect(), place)
+            }
+            // The elements of the first set are looked up in the second, which may be infinite.
+            (P::Intersection | P::Without, [one, other]) => {
+                let mut kept = Vec::new();
+                for element in elements(one)?.iter() {
+                    if is_in(other, element)? == (primitive == P::Intersection) {
+                        kept.push(element.clone());
+                    }
+                }
+                Value::set(kept).map_err(|what| self.failed(place, &what))
+            }
+            (P::PowerSet, [set]) => Ok(Value::Lazy(Lazy::Subset(set.clone()).into())),
+            (P::UnionOfAll, [sets]) => {
+                let mut joined = Vec::new();
+                for set in elements(sets)?.iter() {
+                    joined.extend(elements(set)?.iter().cloned());
+                }
+                self.set(joined, place)
+            }
+            _ => Err(self.at(place, "an operator of sets without its operands")),
         }
     }
 

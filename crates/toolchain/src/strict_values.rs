@@ -38,6 +38,27 @@ fn is_scalar(kind: Kind) -> bool {
     matches!(kind, Kind::Boolean | Kind::Number | Kind::Text)
 }
 
+/// Whether a value is a function whose domain is a set of strings and not empty.
+fn is_record(value: &Value) -> bool {
+    matches!(value, Value::Func(function)
+        if !function.keys.is_empty() && function.keys.iter().all(|key| matches!(key, Value::Str(_))))
+}
+
+/// Whether TLC cannot take a function for a record. The function without arguments is of every kind.
+fn is_no_record(value: &Value) -> bool {
+    match value {
+        Value::Seq(elements) => !elements.is_empty(),
+        Value::Func(function) => function.keys.iter().any(|key| !matches!(key, Value::Str(_))),
+        _ => false,
+    }
+}
+
+/// Whether a value is a function of numbers.
+fn is_of_numbers(value: &Value) -> bool {
+    matches!(value, Value::Seq(_))
+        || matches!(value, Value::Func(function) if function.keys.iter().all(|key| matches!(key, Value::Int(_))))
+}
+
 fn mixed(one: &Value, other: &Value) -> Mixed {
     let is_certain = is_scalar(kind(one)) || is_scalar(kind(other));
     Mixed { one: one.to_string(), other: other.to_string(), is_certain }
@@ -69,12 +90,18 @@ pub(super) fn equal(one: &Value, other: &Value) -> Result<bool, NotCompared> {
         _ if kinds.0 == Kind::Model || kinds.1 == Kind::Model => Ok(one == other),
         _ if kinds.0 != kinds.1 => Err(NotCompared::Mixed(mixed(one, other))),
         _ if is_scalar(kinds.0) => Ok(one == other),
+        _ if is_record(one) && is_no_record(other) || is_no_record(one) && is_record(other) => {
+            Err(NotCompared::Mixed(uncertain(mixed(one, other))))
+        }
         (Value::Seq(ones), Value::Seq(others)) => {
             Ok(ones.len() == others.len() && all_equal(ones.iter().zip(others.iter()))?)
         }
         (Value::Func(ones), Value::Func(others)) => Ok(ones.keys.len() == others.keys.len()
             && all_equal(ones.keys.iter().zip(others.keys.iter()))?
             && all_equal(ones.vals.iter().zip(others.vals.iter()))?),
+        _ if kinds.0 == Kind::Function && !(is_of_numbers(one) && is_of_numbers(other)) => {
+            Err(NotCompared::Mixed(uncertain(mixed(one, other))))
+        }
         _ if kinds.0 == Kind::Function => {
             let (ones, others) = (one.domain()?.elems()?, other.domain()?.elems()?);
             // A sequence and a function with another domain.
@@ -176,7 +203,7 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
         }
         Ok(true)
     };
-    if kind(element) == Kind::Model {
+    if kind(element) == Kind::Model && !matches!(lazy, Lazy::Subset(_)) {
         return Ok(false);
     }
     match (lazy, element) {
@@ -187,7 +214,6 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
         (Lazy::Subset(set), Value::Set(_) | Value::Lazy(_)) => all(set, &element.elems()?),
         (Lazy::Subset(_), _) => refused("sets", false),
         (Lazy::SeqOf(set), Value::Seq(elements)) => all(set, elements),
-        (Lazy::SeqOf(_), Value::Func(_)) => Ok(false),
         (Lazy::Product(sets), Value::Seq(elements)) => {
             if sets.len() != elements.len() {
                 return Ok(false);
@@ -204,7 +230,8 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
             let values: Vec<Value> = element.pairs()?.into_iter().map(|(_, value)| value).collect();
             Ok(equal(&own, domain)? && all(range, &values)?)
         }
-        (Lazy::RecSet(fields), Value::Func(function)) => {
+        (Lazy::Product(_), Value::Func(_)) if is_of_numbers(element) => Ok(false),
+        (Lazy::RecSet(fields), Value::Func(function)) if is_record(element) => {
             let names = fields.iter().map(|(name, _)| Value::Str(*name));
             if function.keys.len() != fields.len() || !names.eq(function.keys.iter().cloned()) {
                 return Ok(false);

@@ -78,13 +78,13 @@ impl Mixer {
 #[tokio::test]
 async fn random_values_of_different_kinds_are_compared_as_by_tlc() {
     let bench = Bench::new();
-    let mut mixer = Mixer(Rng::with_seed(11));
+    let mut random = Mixer(Rng::with_seed(11));
     let count = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 4000 } else { 200 };
     let mixed = |body: &str| request(&format!("{HEAD}{body}\nNext == UNCHANGED x\nInv == TRUE \\/ x = \"a\"\n"), CFG);
     let (mut decided, mut own) = (Vec::new(), BTreeSet::new());
     for number in 0..count {
         let depth = 1 + number % 3;
-        let expression = if number % 2 == 0 { mixer.truth(depth) } else { mixer.value(depth) };
+        let expression = if number % 2 == 0 { random.truth(depth) } else { random.value(depth) };
         let line = format!("  /\\ PrintT(<<\"v\", {number}, {expression}>>)");
         let checked = bench.check_with(&bench.embedded(), &mixed(&line)).await.unwrap();
         if checked.outcome.verdict == Verdict::Holds {

@@ -19,7 +19,7 @@ Some == Free /\\ \\E i \\in {1, 2} : WF_vars(IF i = 1 THEN A ELSE B)
 Assumed == Free /\\ WF_vars(A) /\\ []<>(y = 1)
 ";
 
-/// Property, specification, verdict. TLC refuses some of them; where it does not, `\*` marks one that it decides, too.
+/// Property, specification, verdict. `\*` marks the properties that TLC decides, too; it refuses the others.
 const ROWS: [(&str, &str, &str); 26] = [
     ("CASE x = 1 -> <>[](x = 1) [] x = 0 -> []<>(x = 1) [] OTHER -> FALSE", "Weak", "holds"),
     ("CASE x = 1 -> TRUE [] OTHER -> <>[](x = 1)", "Weak", "violated"),

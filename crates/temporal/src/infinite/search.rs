@@ -76,6 +76,9 @@ fn is_step_predicate(formula: &Formula) -> bool {
 
 type ProductId = u32;
 
+/// An edge within a component: from, to, and the eventualities that it leaves for later.
+type InnerEdge = (ProductId, ProductId, u64);
+
 struct ProductEdge {
     to: ProductId,
     postponed: u64,
@@ -281,8 +284,8 @@ impl<G: Graph> Search<'_, '_, G> {
         found
     }
 
-    /// The edges within a component: from, to, what they postpone.
-    fn inner_edges(&self, component: &[ProductId], own: u32) -> Vec<(ProductId, ProductId, u64)> {
+    /// The edges within a component.
+    fn inner_edges(&self, component: &[ProductId], own: u32) -> Vec<InnerEdge> {
         let mut inner = Vec::new();
         for from in component {
             for edge in &self.product.edges[*from as usize] {
@@ -331,11 +334,7 @@ impl<G: Graph> Search<'_, '_, G> {
         Ok(Judgement::Part(component.iter().copied().filter(|node| !dropped.contains(node)).collect()))
     }
 
-    fn is_taken(
-        &mut self,
-        condition: Fairness,
-        edges: &[(ProductId, ProductId, u64)],
-    ) -> Result<bool, SearchError<G::Error>> {
+    fn is_taken(&mut self, condition: Fairness, edges: &[InnerEdge]) -> Result<bool, SearchError<G::Error>> {
         for (from, to, _) in edges {
             if self.product.holds(condition.taken, *from, *to)? {
                 return Ok(true);
@@ -405,7 +404,7 @@ impl<G: Graph> Search<'_, '_, G> {
                 return Ok(vec![entry]);
             }
         }
-        let mut walk: Vec<(ProductId, ProductId, u64)> = Vec::new();
+        let mut walk: Vec<InnerEdge> = Vec::new();
         for demand in demands {
             let mut is_met = false;
             for edge in &walk {
@@ -415,7 +414,7 @@ impl<G: Graph> Search<'_, '_, G> {
                 continue;
             }
             // The edges that meet the demand, by the node that they leave, and the number of all that leave it.
-            let mut starts: HashMap<ProductId, (Vec<(ProductId, ProductId, u64)>, usize)> = HashMap::new();
+            let mut starts: HashMap<ProductId, (Vec<InnerEdge>, usize)> = HashMap::new();
             for edge in &edges {
                 let start = starts.entry(edge.0).or_default();
                 start.1 += 1;
@@ -450,18 +449,14 @@ impl<G: Graph> Search<'_, '_, G> {
         Ok(walk.into_iter().map(|(from, _, _)| from).collect())
     }
 
-    fn append(&self, walk: &mut Vec<(ProductId, ProductId, u64)>, way: &[ProductId]) {
+    fn append(&self, walk: &mut Vec<InnerEdge>, way: &[ProductId]) {
         for (from, to) in way.iter().zip(way.iter().skip(1)) {
             let edge = self.product.edges[*from as usize].iter().find(|edge| edge.to == *to);
             walk.push((*from, *to, edge.map_or(0, |edge| edge.postponed)));
         }
     }
 
-    fn meets(
-        &mut self,
-        demand: Demand,
-        (from, to, postponed): (ProductId, ProductId, u64),
-    ) -> Result<bool, SearchError<G::Error>> {
+    fn meets(&mut self, demand: Demand, (from, to, postponed): InnerEdge) -> Result<bool, SearchError<G::Error>> {
         match demand {
             Demand::Fulfils(bit) => Ok(postponed & bit == 0),
             Demand::Satisfies(predicate) => self.product.satisfies(&self.repeated[predicate], from, to),
