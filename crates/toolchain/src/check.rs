@@ -16,6 +16,7 @@ use super::false_conjuncts::add_false_conjuncts;
 use super::further_properties::BeforeFurtherRuns;
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder};
+use super::restrictions::restrictions;
 use super::session::Session;
 use super::targets::Targets;
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
@@ -64,6 +65,7 @@ pub(crate) async fn check(
     if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
         session.derive_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
+    session.confirm_violation(&mut safety).await?;
     let bounds = check_bounds(request);
     if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
         safety.verdict = session.check_behaviour_exists(&bounds.assumptions).await?;
@@ -182,8 +184,10 @@ async fn decide_after(
     let plan = if one_run { plan::single_run(cfg) } else { plan::safety(cfg) };
     let plan = RunPlan { coverage: false, order: SearchOrder::SingleThread, ..plan };
     let past_violations = match after_violation {
-        AfterViolation::Stop => None,
-        AfterViolation::Continue => explorer.run_past_violations(&request.spec, &plan, cx).await?,
+        AfterViolation::Continue if restrictions(request).is_empty() => {
+            explorer.run_past_violations(&request.spec, &plan, cx).await?
+        }
+        AfterViolation::Stop | AfterViolation::Continue => None,
     };
     let (violated, mut safety) = match past_violations {
         Some(PastViolations { violated, run, output }) => {
@@ -192,7 +196,11 @@ async fn decide_after(
         }
         None => (Vec::new(), session.run(&plan).await?),
     };
+    let ended = violation_kind(&safety.verdict);
+    session.confirm_violation(&mut safety).await?;
     let temporal = match violation_kind(&safety.verdict) {
+        // A behaviour that violates an invariant was found.
+        Some(ViolationKind::Property) if ended != Some(ViolationKind::Property) => None,
         _ if cfg.properties.is_empty() => None,
         None if safety.verdict != Verdict::Holds => None,
         None if one_run => {
@@ -205,8 +213,9 @@ async fn decide_after(
         Some(ViolationKind::Property | ViolationKind::ActionProperty) if is_violated(&safety.verdict) => {
             let parsed = ParsedOutput { statistics: safety.parsed.statistics.clone(), ..ParsedOutput::default() };
             let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
-            let run = std::mem::replace(&mut safety, held);
-            if names_property(&run.verdict, cfg) {
+            let mut run = std::mem::replace(&mut safety, held);
+            session.limit_step_violation(&mut run);
+            if names_property(&run.verdict, cfg) || !is_violated(&run.verdict) {
                 Some(run)
             } else {
                 Some(session.check_temporal(Some(run), &mut warnings).await?)
@@ -354,33 +363,8 @@ impl Session<'_> {
         } else {
             limit_liveness_to_constraint(cfg, &mut run);
         }
+        self.limit_step_violation(&mut run);
         Ok(run)
-    }
-
-    /// Checks that some behaviour satisfies what the specification assumes: `[]<>FALSE` holds only if there is no
-    /// behaviour.
-    async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
-        let cfg = &self.request.cfg;
-        let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
-        let undecided = |why: &str, timed_out: bool| Verdict::Inconclusive {
-            reason: format!(
-                "whether any behaviour satisfies the specification was not decided ({}): {why}",
-                assumptions.join("; ")
-            ),
-            timed_out,
-        };
-        let timed_out = run.verdict.is_timed_out();
-        Ok(match run.verdict {
-            // The counterexample to `[]<>FALSE` is a behaviour.
-            Verdict::Violated { .. } => Verdict::Holds,
-            Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
-                undecided("a constraint can hide behaviours", false)
-            }
-            Verdict::Holds => {
-                Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
-            }
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, timed_out),
-        })
     }
 
     /// TLC does not name the violated property, so each property is checked alone until one is violated.

@@ -170,6 +170,8 @@ impl Split {
     pub(super) fn new(core: &Core, writer: &mut Writer) -> Built<Self> {
         let mut levels = Levels::new(core);
         let is_fairness_known = core.fairness.iter().all(|formula| is_fairness(formula, &mut levels));
+        // To `tla-mc`, whatever a path leads to is reached, although a conjunct such as `[](x # 3)` may exclude the path.
+        let is_search_enough = core.fairness.iter().all(|formula| is_any_fairness(formula));
         let mut split = Self {
             properties: Vec::new(),
             needs_fairness: false,
@@ -184,13 +186,13 @@ impl Split {
             let (mut known, mut own, mut shown) = (Vec::new(), Vec::new(), Vec::new());
             for conjunct in conjuncts {
                 match builder.shape(conjunct) {
-                    Shape::Safety => known.push(builder.writer.expression(conjunct)),
+                    Shape::Safety if is_search_enough => known.push(builder.writer.expression(conjunct)),
                     Shape::Liveness if is_fairness_known => {
                         builder.split.needs_fairness = true;
                         known.push(builder.writer.expression(conjunct));
                         shown.push(builder.part(conjunct)?);
                     }
-                    Shape::Liveness | Shape::Other => own.push(builder.part(conjunct)?),
+                    Shape::Safety | Shape::Liveness | Shape::Other => own.push(builder.part(conjunct)?),
                 }
             }
             if !known.is_empty() {
@@ -259,6 +261,16 @@ fn is_fairness<'c>(formula: &'c CoreExpr, levels: &mut Levels<'c>) -> bool {
             let mut sets = bounds.iter().filter_map(|bound| bound.set.as_ref());
             sets.all(|set| levels.of(set) == Level::Constant) && is_fairness(body, levels)
         }
+        _ => false,
+    }
+}
+
+/// Whether a formula is a conjunction of fairness conditions.
+fn is_any_fairness(formula: &CoreExpr) -> bool {
+    match &formula.form {
+        CoreForm::WeakFairness(_) | CoreForm::StrongFairness(_) => true,
+        CoreForm::And(all) => all.iter().all(is_any_fairness),
+        CoreForm::All(_, body) => is_any_fairness(body),
         _ => false,
     }
 }

@@ -10,6 +10,7 @@ use super::bounds::check_bounds;
 use super::explorer::{PastViolations, Run};
 use super::false_conjuncts::add_false_conjuncts;
 use super::plan::{self, RunPlan};
+use super::restrictions::{not_shown, restrictions};
 use super::session::{NO_TIME_LEFT, Session};
 use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
 use super::{CheckRequest, Limits, ToolContext, ToolError};
@@ -52,7 +53,11 @@ impl Session<'_> {
         let left = self.cx.limits.check.min(MAX_FURTHER_TIME);
         let mut rest = RemainingProperties { session: self, left, left_for_traces: left, found: BTreeMap::new() };
         let safety = [&invariants[..], &deadlock_name(deadlock)[..]].concat();
-        if first.kind == Assertion {
+        let restrictions = restrictions(rest.session.request);
+        if !restrictions.is_empty() {
+            let why = format!("no further search was made, because {}", not_shown(&restrictions));
+            rest.set_all(&[&safety[..], &properties[..]].concat(), &undecided(&why));
+        } else if first.kind == Assertion {
             rest.set_all(
                 &[&safety[..], &properties[..]].concat(),
                 &undecided("no run continues after a failed assertion"),

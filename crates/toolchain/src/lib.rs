@@ -48,6 +48,7 @@ mod pcal_output;
 mod plan;
 mod positions;
 mod probe;
+mod restrictions;
 mod run;
 mod run_folders;
 mod sany_output;

@@ -158,6 +158,16 @@ pub(crate) fn behaviour_existence(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     RunPlan { label: "is there a behaviour".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
+/// The run that searches for a behaviour which satisfies all that the specification assumes and violates an invariant. In this
+/// form, a checker takes the invariant for a temporal property; otherwise it would look at each state by itself.
+pub(crate) fn under_assumptions(spec: &SpecText, cfg: &Cfg, invariant: &str) -> RunPlan {
+    let module = free_name(spec, "TlaforgeAllowed".to_owned());
+    let property = format!("{module}_Property");
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == ~<>~{invariant}\n====\n", spec.name);
+    let plan = for_trace(&temporal(cfg, &[property]));
+    RunPlan { label: format!("{invariant} under the assumptions"), wrapper: Some((module, text)), ..plan }
+}
+
 /// The run for temporal properties. The main run checks invariants and deadlock.
 pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
     RunPlan {

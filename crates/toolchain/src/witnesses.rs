@@ -7,6 +7,7 @@ use tlaforge_tla::{BranchCoverage, Cfg, Reached, Verdict, WitnessOutcome};
 
 use super::branches::Branches;
 use super::plan::{self, Symmetry, processors};
+use super::restrictions::{not_shown, restrictions};
 use super::session::{Session, reached_verdict};
 use super::targets::Targets;
 use super::{BoxFuture, ToolError};
@@ -60,6 +61,17 @@ impl Session<'_> {
         for (outcome, output) in runs {
             self.output.push_str(&output);
             decided.push(outcome);
+        }
+        if decided.iter().any(|outcome| matches!(outcome.reached, Reached::Yes { .. })) {
+            let restrictions = restrictions(self.request);
+            if !restrictions.is_empty() {
+                let why = format!("a path leads to it, but {}", not_shown(&restrictions));
+                for outcome in &mut decided {
+                    if let Reached::Yes { .. } = outcome.reached {
+                        *outcome = WitnessOutcome::undecided(&outcome.name, &*why);
+                    }
+                }
+            }
         }
         // In the order of the configuration.
         Ok(names.iter().filter_map(|name| decided.iter().find(|outcome| outcome.name == *name).cloned()).collect())

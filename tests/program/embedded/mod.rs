@@ -10,6 +10,7 @@ mod differential;
 mod elaboration;
 mod kinds;
 mod neutral_names;
+mod restrictions;
 mod suites;
 mod temporal;
 mod truth;

@@ -18,6 +18,8 @@ pub struct VerdictLimits {
     /// Conjuncts of the specification other than the initial predicate, `[][Next]_vars` and fairness of disjuncts of
     /// Next. Behaviours that violate them are not checked.
     pub assumptions: Vec<String>,
+    /// Those assumptions that are neither fairness nor about a subscript: a path may break them.
+    pub restrictions: Vec<String>,
     /// A disjunct of the next-state relation that every state enables: no state can be a deadlock.
     pub total_step: Option<String>,
 }
@@ -36,7 +38,9 @@ pub fn find_verdict_limits(
     let mut limits = VerdictLimits::default();
     let mut next = cfg.next.as_ref().map(|next| model.definition(next)).transpose()?;
     if let Some(specification) = &cfg.specification {
-        (next, limits.assumptions) = find_assumptions(&model, &model.definition(specification)?)?;
+        let assumed = Assumed::of(&model, &model.definition(specification)?)?;
+        next = assumed.next;
+        (limits.assumptions, limits.restrictions) = (assumed.assumptions, assumed.restrictions);
     }
     if let Some(next) = next {
         limits.total_step = total_step(&model, cfg, &next)?;
@@ -73,44 +77,75 @@ pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String
     cfg.properties.is_empty() || all_are_steps().unwrap_or(false)
 }
 
-/// The next-state relation of a specification, and the texts of its assumptions.
-fn find_assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
-    let mut conjuncts = Vec::new();
-    collect_conjuncts(model, specification, &mut conjuncts)?;
-    let mut next = None;
-    let mut assumptions = Vec::new();
-    let mut open = Vec::new();
-    for conjunct in conjuncts {
-        // A part of the initial predicate.
-        if model.level(&conjunct)? <= STATE {
-            continue;
+/// What a specification assumes.
+#[derive(Default)]
+struct Assumed {
+    /// The next-state relation.
+    next: Option<Expansion>,
+    /// See [`VerdictLimits::assumptions`].
+    assumptions: Vec<String>,
+    /// See [`VerdictLimits::restrictions`].
+    restrictions: Vec<String>,
+}
+
+impl Assumed {
+    fn of(model: &Model, specification: &Expansion) -> Result<Self, String> {
+        let mut conjuncts = Vec::new();
+        collect_conjuncts(model, specification, &mut conjuncts)?;
+        let Self { mut next, mut assumptions, mut restrictions } = Self::default();
+        let mut open = Vec::new();
+        for conjunct in conjuncts {
+            // A part of the initial predicate.
+            if model.level(&conjunct)? <= STATE {
+                continue;
+            }
+            match model.parts(&conjunct) {
+                // The first `[][A]_v` is the next-state relation; a second one is an assumption.
+                Some((Connective::Always, operands)) if next.is_none() => match box_action_parts(model, &operands)? {
+                    Some((action, subscript)) => {
+                        next = Some(action);
+                        assumptions.extend(missing_subscript_variables(model, &subscript)?);
+                    }
+                    None => open.push(conjunct),
+                },
+                _ => open.push(conjunct),
+            }
         }
-        match model.parts(&conjunct) {
-            // The first `[][A]_v` is the next-state relation; a second one is an assumption.
-            Some((Connective::Always, operands)) if next.is_none() => match box_action_parts(model, &operands)? {
-                Some((action, subscript)) => {
-                    next = Some(action);
-                    assumptions.extend(missing_subscript_variables(model, &subscript)?);
+        for conjunct in open {
+            let fair = match &next {
+                Some(next) => NextState { model, next: next.clone() }.is_fairness(&conjunct)?,
+                None => false,
+            };
+            if fair {
+                continue;
+            }
+            let text = model.text(conjunct.node);
+            if !restrictions.contains(&text) && !is_any_fairness(model, &conjunct)? {
+                restrictions.push(text.clone());
+            }
+            if !assumptions.contains(&text) {
+                assumptions.push(text);
+            }
+        }
+        Ok(Self { next, assumptions, restrictions })
+    }
+}
+
+/// Whether a formula is a conjunction of fairness conditions, be it of actions that are no part of the next-state relation.
+fn is_any_fairness(model: &Model, formula: &Expansion) -> Result<bool, String> {
+    let formula = model.unfold(formula)?;
+    match model.parts(&formula) {
+        Some((Connective::Fairness, _)) => Ok(true),
+        Some((Connective::And | Connective::All, operands)) => {
+            for operand in &operands {
+                if !is_any_fairness(model, operand)? {
+                    return Ok(false);
                 }
-                None => open.push(conjunct),
-            },
-            _ => open.push(conjunct),
+            }
+            Ok(true)
         }
+        _ => Ok(false),
     }
-    for conjunct in open {
-        let fair = match &next {
-            Some(next) => NextState { model, next: next.clone() }.is_fairness(&conjunct)?,
-            None => false,
-        };
-        if fair {
-            continue;
-        }
-        let text = model.text(conjunct.node);
-        if !assumptions.contains(&text) {
-            assumptions.push(text);
-        }
-    }
-    Ok((next, assumptions))
 }
 
 /// Action and subscript of `[A]_v`, the operand of `[]`.

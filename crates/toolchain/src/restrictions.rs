@@ -1,0 +1,113 @@
+//! What a specification assumes besides its actions and their fairness, such as `[](x # 3)` or `[]<>(x = 0)`: whether a
+//! behaviour satisfies it, and whether a violation is one of such a behaviour. A search for states does not know these conjuncts.
+
+use tlaforge_tla::semantic::find_verdict_limits;
+use tlaforge_tla::{Verdict, Violation, ViolationKind};
+
+use super::explorer::Run;
+use super::session::Session;
+use super::temporal_limits::limit_liveness_to_constraint;
+use super::{CheckRequest, ToolError, plan};
+
+/// The conjuncts of the specification that a path to a violation may break.
+pub(super) fn restrictions(request: &CheckRequest) -> Vec<String> {
+    let CheckRequest { spec, cfg, .. } = request;
+    let limits = find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg);
+    limits.map(|limits| limits.restrictions).unwrap_or_default()
+}
+
+/// Why a violation that a search for states found shows nothing.
+pub(super) fn not_shown(restrictions: &[String]) -> String {
+    format!("that path need not satisfy what the specification assumes ({})", restrictions.join("; "))
+}
+
+impl Session<'_> {
+    /// Replaces a violation, found by a search for states, by one of a behaviour that satisfies all assumptions. If no invariant
+    /// is violated by such a behaviour, all hold.
+    pub(super) async fn confirm_violation(&mut self, safety: &mut Run) -> Result<(), ToolError> {
+        use ViolationKind::{Assertion, Deadlock, Invariant};
+        let Verdict::Violated { violated: Violation { kind: kind @ (Assertion | Deadlock | Invariant), name } } =
+            &safety.verdict
+        else {
+            return Ok(());
+        };
+        let restrictions = restrictions(self.request);
+        if restrictions.is_empty() {
+            return Ok(());
+        }
+        let undecided =
+            |what: &str, why: &str| Verdict::inconclusive(format!("{what}, but {}{why}", not_shown(&restrictions)));
+        let Some(name) = name.clone().filter(|_| *kind == Invariant) else {
+            let what = if *kind == Deadlock { "a path leads to a deadlock" } else { "a path fails an assertion" };
+            safety.verdict = undecided(what, "");
+            return Ok(());
+        };
+        let CheckRequest { spec, cfg, .. } = self.request;
+        let others = cfg.invariants.iter().filter(|other| **other != name);
+        for invariant in std::iter::once(&name).chain(others) {
+            let mut run = self.run(&plan::under_assumptions(spec, cfg, invariant)).await?;
+            limit_liveness_to_constraint(cfg, &mut run);
+            match run.verdict {
+                Verdict::Holds => {}
+                Verdict::Violated { .. } => {
+                    let violated = Violation { kind: ViolationKind::Property, name: Some(invariant.clone()) };
+                    safety.verdict = Verdict::Violated { violated };
+                    safety.parsed.trace = run.parsed.trace;
+                    return Ok(());
+                }
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                    let what = format!("a path violates {name}");
+                    safety.verdict = undecided(&what, &format!("; about {invariant} it was not decided: {reason}"));
+                    return Ok(());
+                }
+            }
+        }
+        let mut rest = self.run(&plan::part_of_safety(cfg, &[], cfg.check_deadlock != Some(false))).await?;
+        if let Verdict::Violated { .. } = rest.verdict {
+            rest.verdict = undecided("a path leads to a deadlock or fails an assertion", "");
+        }
+        rest.seconds += safety.seconds;
+        *safety = rest;
+        Ok(())
+    }
+
+    /// A violated `[]P` or `[][A]_v` under PROPERTY, found by a search for states, decides nothing if the specification assumes
+    /// more.
+    pub(super) fn limit_step_violation(&self, run: &mut Run) {
+        let Verdict::Violated { violated: Violation { kind, name } } = &run.verdict else { return };
+        if !matches!(kind, ViolationKind::ActionProperty | ViolationKind::Invariant) {
+            return;
+        }
+        let restrictions = restrictions(self.request);
+        if !restrictions.is_empty() {
+            let name = name.as_deref().unwrap_or("a property");
+            run.verdict = Verdict::inconclusive(format!("a path violates {name}, but {}", not_shown(&restrictions)));
+        }
+    }
+
+    /// Checks that some behaviour satisfies what the specification assumes: `[]<>FALSE` holds only if there is no
+    /// behaviour.
+    pub(super) async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
+        let cfg = &self.request.cfg;
+        let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
+        let undecided = |why: &str, timed_out: bool| Verdict::Inconclusive {
+            reason: format!(
+                "whether any behaviour satisfies the specification was not decided ({}): {why}",
+                assumptions.join("; ")
+            ),
+            timed_out,
+        };
+        let timed_out = run.verdict.is_timed_out();
+        Ok(match run.verdict {
+            // The counterexample to `[]<>FALSE` is a behaviour.
+            Verdict::Violated { .. } => Verdict::Holds,
+            Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
+                undecided("a constraint can hide behaviours", false)
+            }
+            Verdict::Holds => {
+                Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
+            }
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, timed_out),
+        })
+    }
+}
