@@ -20,7 +20,7 @@ use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{is_colored, print_json_line, print_message, print_painted, print_result, set_trace_width};
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_distributed_toolchain, create_toolchain, tool_failure, tool_limits};
+use super::tools::{Tools, create_distributed_toolchain, create_quick_toolchain, tool_failure, tool_limits};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
@@ -130,7 +130,7 @@ async fn check_once(
     let mut search = search_workers(args, &settings, &limits)?;
     let Tools { toolchain, contradictions, .. } = match &args.distributed {
         Some(workers) => create_distributed_toolchain(&settings, workers, search.remote.take(), &loaded)?,
-        None => create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?,
+        None => create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?,
     };
     let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel, progress: &|p| display.show_check_progress(&p) };

@@ -158,29 +158,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             };
             text.push_str("Embedded tools: ");
             text.push_str(&embedded_text);
-            text += match (settings.checker, &java, &embedded) {
-                (CheckerChoice::Tlc | CheckerChoice::Both, Err(_), _) => {
-                    "Checker: none: `tlc` and `both` need the Java tools; install them, or use --checker embedded.\n"
-                }
-                (CheckerChoice::Tlc, Ok(_), _) => "Checker: the Java tools (`tlc` is set).\n",
-                (CheckerChoice::Embedded, _, Ok(_)) => "Checker: the embedded tools (`embedded` is set).\n",
-                (CheckerChoice::Both, Ok(_), Ok(_)) => "Checker: the Java and the embedded tools (`both` is set).\n",
-                (CheckerChoice::Embedded | CheckerChoice::Both, _, Err(_)) => {
-                    "Checker: none: the selected checker needs the embedded tools, which do not work.\n"
-                }
-                (CheckerChoice::Auto, Ok(_), Ok(_)) => "Checker: the Java tools (default).\n",
-                (CheckerChoice::Auto, Ok(_), Err(_)) => {
-                    "Checker: the Java tools (default); the embedded tools do not work.\n"
-                }
-                (CheckerChoice::Auto, Err(_), Ok(_)) if !is_without_java => {
-                    "Checker: none: repair the Java tools, or use --checker embedded.\n"
-                }
-                (CheckerChoice::Auto, Err(_), Ok(_)) => {
-                    "Checker: the embedded tools (default); no specification is checked by SANY and TLC. Install the Java \
-                     tools to confirm verdicts, and for what the embedded checker refuses.\n"
-                }
-                (CheckerChoice::Auto, Err(_), Err(_)) => "Checker: none.\n",
-            };
+            text += checker_text(settings.checker, java.is_ok(), embedded.is_ok(), is_without_java);
             text.push_str("Providers of models:\n");
             text.extend(providers.iter().map(ProviderStatus::text));
             let choice = default_name.unwrap_or_else(|| "none is ready: set up one of the above".to_owned());
@@ -195,6 +173,33 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     // A library that cannot be used is an error, after everything else is shown.
     tool_limits(&settings)?;
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
+}
+
+/// Which tools a check uses, by the setting and by which tools work.
+fn checker_text(choice: CheckerChoice, java: bool, embedded: bool, is_without_java: bool) -> &'static str {
+    match (choice, java, embedded) {
+        (CheckerChoice::Tlc | CheckerChoice::Both, false, _) => {
+            "Checker: none: `tlc` and `both` need the Java tools; install them, or use --checker embedded.\n"
+        }
+        (CheckerChoice::Tlc, true, _) => "Checker: the Java tools (`tlc` is set).\n",
+        (CheckerChoice::Embedded, _, true) => "Checker: the embedded tools (`embedded` is set).\n",
+        (CheckerChoice::Both, true, true) => "Checker: the Java and the embedded tools (`both` is set).\n",
+        (CheckerChoice::Embedded | CheckerChoice::Both, _, false) => {
+            "Checker: none: the selected checker needs the embedded tools, which do not work.\n"
+        }
+        (CheckerChoice::Auto, true, true) => {
+            "Checker: the embedded tools, and the Java tools for what they leave undecided; runs use the Java tools (default).\n"
+        }
+        (CheckerChoice::Auto, true, false) => "Checker: the Java tools (default); the embedded tools do not work.\n",
+        (CheckerChoice::Auto, false, true) if !is_without_java => {
+            "Checker: none: repair the Java tools, or use --checker embedded.\n"
+        }
+        (CheckerChoice::Auto, false, true) => {
+            "Checker: the embedded tools (default); no specification is checked by SANY and TLC. Install the Java \
+             tools to confirm verdicts, and for what the embedded checker refuses.\n"
+        }
+        (CheckerChoice::Auto, false, false) => "Checker: none.\n",
+    }
 }
 
 /// How to get a newer TLC, if this version is the one of 2020 from PyPI; otherwise empty.

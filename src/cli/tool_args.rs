@@ -11,7 +11,8 @@ use crate::config::{CheckerChoice, Layer};
 /// Tools that translate, parse and check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CheckerArg {
-    /// The Java tools if they are found, otherwise the embedded tools.
+    /// `check`, `mutate`, `eval` and `test`: the embedded tools, and the Java tools, if they are found, for what those leave
+    /// undecided. A run that can end with an approval: the Java tools if they are found, otherwise the embedded tools.
     Auto,
     /// The Java tools (SANY, TLC, pcal).
     Tlc,
@@ -35,8 +36,7 @@ impl From<CheckerArg> for CheckerChoice {
 #[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Tools")]
 pub(super) struct ToolArgs {
-    /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools. With `auto`, `mutate`,
-    /// `eval` and `test` use the embedded checker first, and the Java tools for what it refuses [default: auto].
+    /// Tools that translate, parse and check. With `both`, the verdict is that of the Java tools [default: auto].
     #[arg(long, value_enum, value_name = "WHICH")]
     pub checker: Option<CheckerArg>,
     /// Path of tla2tools.jar [env: `TLA_TOOLS_JAR`, `TLA_JAR`] [default: found on the `CLASSPATH` or in the usual places].

@@ -92,8 +92,8 @@ pub(super) fn create_distributed_toolchain(
     })
 }
 
-/// Creates the tools for many small checks. With `auto`, the embedded checker goes first and the Java tools check what it
-/// refuses: starting a JVM takes longer than most of these checks.
+/// Creates the tools for checks that approve nothing. With `auto`, the embedded checker goes first and the Java tools check
+/// what it leaves undecided: starting a JVM takes longer than most of these checks.
 pub(super) fn create_quick_toolchain(settings: &Settings, reports_dir: &Path) -> Result<Tools, Failure> {
     if settings.checker == CheckerChoice::Auto {
         let java = match discover_java_tools(settings) {

@@ -68,12 +68,12 @@ pub fn put(bench: &Bench, module: &str, cfg: &str) {
 }
 
 pub fn text(bench: &Bench, status: i32) -> Done {
-    bench.run(&["check", "M.tla"]).expect(status)
+    bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(status)
 }
 
-/// The object that `--format json` prints, its shape asserted.
+/// The object that `--format json` prints about a check by TLC, its shape asserted.
 pub fn object(bench: &Bench, status: i32) -> Value {
-    let done = bench.run(&["check", "M.tla", "--format", "json"]).expect(status);
+    let done = bench.run(&["check", "M.tla", "--checker", "tlc", "--format", "json"]).expect(status);
     assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
     let value: Value = serde_json::from_str(&done.stdout).expect("one object of JSON");
     shape(&value);

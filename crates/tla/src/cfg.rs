@@ -185,6 +185,38 @@ fn is_operator(symbol: &str) -> bool {
         || (!symbol.is_empty() && symbol.bytes().all(|byte| b"+-*/%^<>=&|#~!?$@.:\\".contains(&byte)))
 }
 
+const TWO_KINDS: &str = "a set has values of two kinds";
+
+/// What a value can be compared with. TLC ends with an error if it compares others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ValueKind {
+    /// A model value can be compared with every value.
+    Any,
+    Boolean,
+    Number,
+    Text,
+    Set(Box<ValueKind>),
+}
+
+impl ValueKind {
+    /// The kind of two values; `None` if they cannot be compared.
+    fn join(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Any, kind) | (kind, Self::Any) => Some(kind),
+            (Self::Set(one), Self::Set(other)) => Some(Self::Set(Box::new(one.join(*other)?))),
+            (one, other) => (one == other).then_some(one),
+        }
+    }
+}
+
+/// What to write instead of a value in the wrong place.
+fn way_out(value: Result<String, Diagnostic>, right: impl Fn(String) -> String) -> String {
+    match value {
+        Ok(value) => right(value),
+        Err(wrong) => wrong.message,
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     lines: Lines,
@@ -322,7 +354,7 @@ impl<'a> Parser<'a> {
             let value = match sign.map(|sign| sign.text(self.text)) {
                 Some("=") => {
                     self.module_prefix(&mut name)?;
-                    self.value(0)?
+                    self.constant_value(&name)?
                 }
                 Some("<-") => {
                     self.module_prefix(&mut name)?;
@@ -330,8 +362,18 @@ impl<'a> Parser<'a> {
                         Some(target) if self.is_name(target) || is_operator(target.text(self.text)) => {
                             format!("<- {}", target.text(self.text))
                         }
-                        other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
+                        Some(other) => {
+                            self.next -= 1;
+                            let way = way_out(self.constant_value(&name), |value| format!("write `{name} = {value}`"));
+                            return self
+                                .error(Some(other), format!("`{name} <-` wants the name of a definition: {way}"));
+                        }
+                        None => return self.error(sign, format!("`{name} <-` wants the name of a definition")),
                     }
+                }
+                Some("==" | ":=") => {
+                    let way = way_out(self.constant_value(&name), |value| format!("write `{name} = {value}`"));
+                    return self.error(sign, format!("`{name}` wants `= value` or `<- Definition`: {way}"));
                 }
                 _ => {
                     let hint = hint(&name);
@@ -359,7 +401,8 @@ impl<'a> Parser<'a> {
 
     /// Parses an optional `[Module]` and adds it to the name: `Module!C`.
     fn module_prefix(&mut self, name: &mut String) -> Result<(), Diagnostic> {
-        if self.peek() != "[" {
+        let close = self.tokens.get(self.next + 2).map(|token| token.text(self.text));
+        if self.peek() != "[" || close != Some("]") {
             return Ok(());
         }
         let open = self.next();
@@ -374,39 +417,97 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<String, Diagnostic> {
+    /// Parses the value of a constant. An expression that is none gets the way to give it nevertheless.
+    fn constant_value(&mut self, name: &str) -> Result<String, Diagnostic> {
+        let first = self.tokens.get(self.next).copied();
+        let parsed = self.value(0);
+        let next = self.tokens.get(self.next).copied();
+        let goes_on = next.filter(|next| next.kind == Kind::Symbol && !self.is_replaced_operator(*next));
+        let wrong = match (parsed, goes_on) {
+            (Ok((value, _)), None) => return Ok(value),
+            (Ok(_), Some(next)) => {
+                let symbol = next.text(self.text);
+                if matches!(symbol, "," | ";") {
+                    return self.error(Some(next), format!("constants are separated by blanks, not by `{symbol}`"));
+                }
+                self.error(Some(next), format!("not a value that a configuration can hold: it goes on with `{symbol}`"))
+            }
+            (Err(wrong), _) => Err(wrong),
+        };
+        let (Err::<(), _>(wrong), Some(first)) = (wrong, first) else { return self.error(first, "a value is missing") };
+        let expression = self.text[first.start..].lines().next().unwrap_or_default();
+        let expression = expression.split("\\*").next().unwrap_or_default().trim();
+        let is_kind = wrong.message.starts_with(TWO_KINDS);
+        if expression.is_empty() || expression.len() > 60 || is_kind || is_keyword(first.text(self.text)) {
+            return Err(wrong);
+        }
+        let is_toolbox = expression.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with("model value"));
+        if is_toolbox {
+            return Err(Diagnostic { message: format!("a model value has the form `{name} = {name}`"), ..wrong });
+        }
+        let plain = name.split(['!', '(']).next_back().unwrap_or(name);
+        let message = format!(
+            "{}. It holds numbers, strings, TRUE, FALSE, model values and sets of them: define `My{plain} == {expression}` in \
+             the module, and write `{plain} <- My{plain}`",
+            wrong.message
+        );
+        Err(Diagnostic { message, ..wrong })
+    }
+
+    fn value(&mut self, depth: usize) -> Result<(String, ValueKind), Diagnostic> {
         let token = self.next();
         let Some(first) = token else { return self.error(None, "a value is missing") };
         let text = first.text(self.text);
         match (first.kind, text) {
-            (Kind::Number, _) => Ok(text.to_owned()),
-            (Kind::Text, _) if text.len() >= 2 && text.ends_with('"') => Ok(text.to_owned()),
+            (Kind::Number, _) => Ok((text.to_owned(), ValueKind::Number)),
+            (Kind::Text, _) if text.len() >= 2 && text.ends_with('"') => Ok((text.to_owned(), ValueKind::Text)),
             (Kind::Symbol, "-") => match self.next() {
-                Some(number) if number.kind == Kind::Number => Ok(format!("-{}", number.text(self.text))),
+                Some(number) if number.kind == Kind::Number => {
+                    Ok((format!("-{}", number.text(self.text)), ValueKind::Number))
+                }
                 other => self.error(other.or(token), "`-` wants a number"),
             },
-            (Kind::Symbol, "{") if depth < 64 => Ok(format!("{{{}}}", self.elements("}", depth + 1)?.join(", "))),
-            (Kind::Word, _) if self.is_name(first) => Ok(text.to_owned()),
+            (Kind::Symbol, "{") if depth < 64 => {
+                let (elements, kind) = self.elements("}", depth + 1)?;
+                Ok((format!("{{{}}}", elements.join(", ")), ValueKind::Set(Box::new(kind))))
+            }
+            (Kind::Word, "TRUE" | "FALSE") => Ok((text.to_owned(), ValueKind::Boolean)),
+            (Kind::Word, _) if self.is_name(first) => Ok((text.to_owned(), ValueKind::Any)),
             _ => self.error(token, format!("not a value that a configuration can hold: `{text}`")),
         }
     }
 
     fn list(&mut self, close: &str) -> Result<Vec<String>, Diagnostic> {
-        self.elements(close, 1)
+        Ok(self.elements(close, 1)?.0)
     }
 
-    fn elements(&mut self, close: &str, depth: usize) -> Result<Vec<String>, Diagnostic> {
-        let mut elements = Vec::new();
+    /// The elements of a list, and what kind of value they all are.
+    fn elements(&mut self, close: &str, depth: usize) -> Result<(Vec<String>, ValueKind), Diagnostic> {
+        let mut elements: Vec<String> = Vec::new();
+        // The last element that is no model value.
+        let (mut kind, mut known) = (ValueKind::Any, String::new());
         if self.peek() == close {
             self.next += 1;
-            return Ok(elements);
+            return Ok((elements, kind));
         }
         loop {
-            elements.push(self.value(depth)?);
+            let first = self.tokens.get(self.next).copied();
+            let (element, own) = self.value(depth)?;
+            if close == "}" {
+                let is_known = own != ValueKind::Any;
+                kind = match kind.join(own) {
+                    Some(kind) => kind,
+                    None => return self.error(first, format!("{TWO_KINDS}: {known} and {element} cannot be compared")),
+                };
+                if is_known {
+                    known.clone_from(&element);
+                }
+            }
+            elements.push(element);
             let token = self.next();
             match token.map(|token| token.text(self.text)) {
                 Some(",") => {}
-                Some(text) if text == close => return Ok(elements),
+                Some(text) if text == close => return Ok((elements, kind)),
                 _ => return self.error(token, format!("`,` or `{close}` expected")),
             }
         }

@@ -37,6 +37,19 @@ pub fn has_pluscal_algorithm(text: &str) -> bool {
     module_tokens(text).iter().any(|token| algorithm_start(text, token).is_some())
 }
 
+/// Where algorithms begin in the comments of a text, and whether the comment is in the first module.
+pub(super) fn algorithm_starts(text: &str) -> Vec<(usize, bool)> {
+    let begin = module_begin(text, 0).map_or(0, |(begin, _)| begin);
+    let (tokens, _) = tokens_to_terminator(text, begin, 0);
+    let end = tokens.last().map_or(begin, |token| token.end);
+    let outside = lex(text, 0..begin).into_iter().chain(lex(text, end..text.len()));
+    let mut starts: Vec<(usize, bool)> =
+        outside.filter_map(|token| Some((algorithm_start(text, &token)?, false))).collect();
+    starts.extend(tokens.iter().filter_map(|token| Some((algorithm_start(text, token)?, true))));
+    starts.sort_unstable();
+    starts
+}
+
 fn module_tokens(text: &str) -> Vec<Token> {
     let start = module_begin(text, 0).map_or(0, |(begin, _)| begin);
     tokens_to_terminator(text, start, 0).0

@@ -62,10 +62,7 @@ pub(crate) async fn check(
                 .to_owned(),
         );
     }
-    if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
-        session.derive_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
-    }
-    session.confirm_violation(&mut safety).await?;
+    session.settle_violation(&mut safety, &mut warnings).await?;
     let bounds = check_bounds(request);
     if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
         safety.verdict = session.check_behaviour_exists(&bounds.assumptions).await?;
@@ -311,6 +308,14 @@ fn rejected_report(
 }
 
 impl Session<'_> {
+    /// Derives the trace of what the main run found, and keeps only a violation by a behaviour of the specification.
+    async fn settle_violation(&mut self, safety: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
+        if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
+            self.derive_trace(&plan::safety(&self.request.cfg), safety, warnings).await?;
+        }
+        self.confirm_violation(safety).await
+    }
+
     /// Derives the trace again with one worker: with several workers, which error is found first and by which trace
     /// varies from run to run.
     async fn derive_trace(
@@ -435,8 +440,8 @@ pub(super) fn build_outcome(
     }
 }
 
-/// A message of the embedded checker has the place of a failed evaluation in words: in the user's module, it becomes the
-/// place of the diagnostic.
+/// A message of the embedded checker has the place of a failed evaluation in words: it becomes the place of the diagnostic. If
+/// it is in another module, the message keeps it.
 fn take_place(verdict: &mut Verdict, module: &str) {
     let Verdict::Invalid { reason, diagnostics, .. } = verdict else { return };
     let [diagnostic] = &mut diagnostics[..] else { return };
@@ -444,8 +449,9 @@ fn take_place(verdict: &mut Verdict, module: &str) {
         let start = text.rfind(" (line ")?;
         let (line, rest) = text[start + " (line ".len()..].split_once(", column ")?;
         let (column, rest) = rest.split_once(" of module ")?;
-        let rest = rest.strip_prefix(module)?.strip_prefix(')')?;
-        Some((line.parse().ok()?, column.parse().ok()?, format!("{}{rest}", &text[..start])))
+        let (named, rest) = rest.split_once(')')?;
+        let message = if named == module { format!("{}{rest}", &text[..start]) } else { text.to_owned() };
+        Some((line.parse().ok()?, column.parse().ok()?, message))
     };
     if diagnostic.line == 0
         && diagnostic.message == *reason

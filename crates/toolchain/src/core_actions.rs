@@ -198,7 +198,45 @@ impl<'c> Interpreter<'c> {
             Some(_) => self.next(&mut cx, &mut |_| Ok(())),
             None => self.init(&mut cx, &mut |_| Ok(())),
         };
-        failed.err().filter(|located| is_about_specification(located)).unwrap_or(what)
+        if let Some(located) = failed.err().filter(|located| is_about_specification(located)) {
+            return located;
+        }
+        match (&self.core.behaviour, what.strip_prefix("a step of Next leaves ")) {
+            (Some((_, next)), Some(rest)) => match self.incomplete_step(next, &Env::default(), &mut cx) {
+                Some(place) => self
+                    .at(place, &format!("this step leaves {rest}: `UNCHANGED` says that a variable keeps its value")),
+                None => what,
+            },
+            _ => what,
+        }
+    }
+
+    /// The place of a disjunct that leaves a variable without a next value.
+    fn incomplete_step(&self, action: &'c CoreExpr, env: &Env<'c>, cx: &mut Cx<'_>) -> Option<Place> {
+        match &action.form {
+            CoreForm::Or(all) => all.iter().find_map(|one| self.incomplete_step(one, env, cx)),
+            CoreForm::Let(definitions, body) => {
+                self.incomplete_step(body, &Self::with_definitions(definitions, env), cx)
+            }
+            CoreForm::Some(bounds, body) => {
+                let choices = self.choices(bounds, env, false, action.place, cx).ok()?;
+                choices.iter().find_map(|inner| self.incomplete_step(body, inner, cx))
+            }
+            CoreForm::Call(name, arguments) if self.action_definitions.contains(name.as_str()) => {
+                let (definition, scope) = self.definition(name, env)?;
+                let CoreBody::Expression(body) = &definition.body else { return None };
+                let values = Self::read(cx, false, |here| self.all(arguments, env, here)).ok()?;
+                self.incomplete_step(body, &Self::with_arguments(definition, scope, values), cx)
+            }
+            _ => {
+                let mut is_incomplete = false;
+                let ended = self.act(action, env, false, cx, &mut |cx| {
+                    is_incomplete |= cx.next.iter().any(Option::is_none);
+                    Ok(())
+                });
+                (ended.is_ok() && is_incomplete).then_some(action.place)
+            }
+        }
     }
 
     /// The same for an invariant or a constraint.

@@ -171,7 +171,7 @@ impl Split {
         let mut levels = Levels::new(core);
         let is_fairness_known = core.fairness.iter().all(|formula| is_fairness(formula, &mut levels));
         // To `tla-mc`, whatever a path leads to is reached, although a conjunct such as `[](x # 3)` may exclude the path.
-        let is_search_enough = core.fairness.iter().all(|formula| is_any_fairness(formula));
+        let is_search_enough = core.fairness.iter().all(is_any_fairness);
         let mut split = Self {
             properties: Vec::new(),
             needs_fairness: false,

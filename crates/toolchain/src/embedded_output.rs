@@ -17,8 +17,9 @@ use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
 /// checker, and decides nothing.
-const SPECIFICATION_FAULTS: [&str; 24] = [
+const SPECIFICATION_FAULTS: [&str; 25] = [
     "a step of Next leaves ",
+    "this step leaves ",
     "Init leaves ",
     "no CASE arm matched",
     "CHOOSE found no element satisfying its predicate",

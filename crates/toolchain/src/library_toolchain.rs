@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use tlaforge_files::Sha;
-use tlaforge_tla::{CheckOutcome, Checker};
+use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, find_foreign_operator, find_untranslated_algorithm};
 
 use super::local_modules::{complete, needed_by};
 use super::{
@@ -42,6 +42,24 @@ impl<T: Toolchain> LibraryToolchain<T> {
     }
 }
 
+/// Puts the likely cause before the messages of the parser, which often point at what follows it.
+fn explain_rejection(spec: &SpecText, diagnostics: &mut Vec<Diagnostic>) {
+    for wrong in diagnostics.iter_mut().filter(|wrong| !wrong.message.is_ascii() || wrong.message.contains("\\u")) {
+        if ["Lexical error", "Illegal lexeme"].iter().any(|words| wrong.message.contains(words)) {
+            wrong.message +=
+                "; this version of the tools does not read Unicode operators: use --checker embedded, or write ASCII";
+        }
+    }
+    let is_unknown = |wrong: &Diagnostic| {
+        ["neither defined nor declared", "Unknown operator"].iter().any(|words| wrong.message.contains(words))
+    };
+    let found = find_foreign_operator(&spec.text);
+    let algorithm = || diagnostics.iter().any(is_unknown).then(|| find_untranslated_algorithm(&spec.text)).flatten();
+    if let Some(found) = found.or_else(algorithm) {
+        diagnostics.insert(0, found);
+    }
+}
+
 /// A method whose first argument is a request.
 macro_rules! with_completed_request {
     ($method:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
@@ -71,7 +89,13 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
         // A translator reads no other module.
-        self.inner.translate(spec, cx)
+        Box::pin(async move {
+            let mut translation = self.inner.translate(spec, cx).await?;
+            if let Translation::Rejected(diagnostics) = &mut translation {
+                explain_rejection(spec, diagnostics);
+            }
+            Ok(translation)
+        })
     }
 
     fn parse<'a>(
@@ -79,7 +103,13 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { self.inner.parse(&*self.complete(spec, cx)?, cx).await })
+        Box::pin(async move {
+            let mut parsed = self.inner.parse(&*self.complete(spec, cx)?, cx).await?;
+            if let ParseOutcome::Rejected(diagnostics) = &mut parsed {
+                explain_rejection(spec, diagnostics);
+            }
+            Ok(parsed)
+        })
     }
 
     with_completed_request!(check() -> CheckReport);

@@ -70,9 +70,15 @@ impl Positions {
     /// algorithm.
     pub(super) fn restore(&self, diagnostics: &mut [Diagnostic]) {
         // A position in a local module refers to that file, and one in a configuration to the configuration.
+        let is_elsewhere = |message: &str| {
+            let name = message.split(" of module ").nth(1).unwrap_or_default();
+            let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            !name.is_empty() && name != self.module
+        };
         let of_file = |d: &Diagnostic| {
             d.line > 0
                 && !d.message.starts_with("in module ")
+                && !is_elsewhere(&d.message)
                 && (d.stage != Stage::Config || d.message.contains(" of module "))
         };
         for diagnostic in diagnostics.iter_mut().filter(|diagnostic| of_file(diagnostic)) {

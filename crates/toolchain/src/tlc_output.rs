@@ -302,12 +302,21 @@ impl Reader<'_> {
 
     /// Where an evaluation failed: the last, innermost position.
     fn nested_positions(&mut self, text: &str) {
-        let Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) = &mut self.out.finding else { return };
+        let Some(Finding::Verdict(Verdict::Invalid { diagnostics, reason, .. })) = &mut self.out.finding else {
+            return;
+        };
         let innermost = text.lines().rfind(|l| l.contains(". Line "));
         if let (Some(innermost), [diagnostic]) = (innermost, &mut diagnostics[..])
             && diagnostic.line == 0
         {
             (diagnostic.line, diagnostic.column) = numbers_after(innermost, "Line ", "column ");
+            // The position is one of another module only if the message says so.
+            if let Some((_, module)) = innermost.rsplit_once(" in ").filter(|(_, module)| module.trim() != self.main) {
+                let (line, column) = (diagnostic.line, diagnostic.column);
+                let place = format!(" (line {line}, column {column} of module {})", module.trim());
+                diagnostic.message.push_str(&place);
+                reason.clone_from(&diagnostic.message);
+            }
         }
     }
 

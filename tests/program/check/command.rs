@@ -329,12 +329,12 @@ Each == \\A p \\in P : []<>(turn = {p})
 fn a_check_that_does_not_end_is_inconclusive_and_names_its_deadline() {
     let bench = Bench::real();
     put(&bench, ENDLESS, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    bench.run(&["check", "M.tla", "--tlc-timeout", "1"]).expect(3).prints(&[
+    bench.run(&["check", "M.tla", "--checker", "tlc", "--tlc-timeout", "1"]).expect(3).prints(&[
         "inconclusive: TLC did not end within 1 s\n",
         "Counts: ",
         "Bounds: ",
     ]);
-    let done = bench.run(&["check", "M.tla", "--tlc-timeout", "1", "--format", "json"]).expect(3);
+    let done = bench.run(&["check", "M.tla", "--checker", "tlc", "--tlc-timeout", "1", "--format", "json"]).expect(3);
     let value: Value = serde_json::from_str(&done.stdout).unwrap();
     shape(&value);
     assert_eq!(value["reason"], "TLC did not end within 1 s");
@@ -365,7 +365,7 @@ fn the_checker_that_was_chosen_is_in_the_outcome_and_others_are_refused() {
     let bench = Bench::remembering();
     for cfg in ["SPECIFICATION Spec\nINVARIANT TypeOK\n", "SPECIFICATON Spec\n"] {
         put(&bench, COUNTER, cfg);
-        for (choice, checker) in [("tlc", "tlc"), ("auto", "tlc"), ("embedded", "embedded"), ("both", "tlc")] {
+        for (choice, checker) in [("tlc", "tlc"), ("auto", "embedded"), ("embedded", "embedded"), ("both", "tlc")] {
             let done = bench.run(&["check", "M.tla", "--checker", choice, "--format", "json"]);
             let value: Value = serde_json::from_str(&done.stdout).expect("one object of JSON");
             assert_eq!(value["checker"], checker, "{value}");

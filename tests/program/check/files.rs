@@ -69,7 +69,8 @@ fn local_modules_are_found() {
     }
     // An error in such a module names the module.
     bench.write("spec/Steps.tla", "---- MODULE Steps ----\nEXTENDS Deeper\n\nStep(y) == nowhere\n====\n");
-    bench.run(&["check", "spec/M.tla"]).expect(1).prints(&["in module Steps: Unknown operator: `nowhere'", "line 4"]);
+    let by_tlc = ["check", "spec/M.tla", "--checker", "tlc"];
+    bench.run(&by_tlc).expect(1).prints(&["in module Steps: Unknown operator: `nowhere'", "line 4"]);
 }
 
 #[test]
@@ -167,6 +168,6 @@ fn a_class_file_next_to_the_specification_is_never_loaded() {
     for name in ["M.class", "Other.tla", "tlc2/module/Naturals.class"] {
         bench.write(name, "");
     }
-    let done = bench.run(&["check", "M.tla"]).expect(4).says(&["./M.cfg\n  ./M.tla\n"]);
+    let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4).says(&["./M.cfg\n  ./M.tla\n"]);
     assert!(!done.stderr.contains(".class") && !done.stderr.contains("Other.tla"), "{}", done.stderr);
 }

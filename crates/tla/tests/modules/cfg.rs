@@ -65,9 +65,27 @@ fn an_error_has_the_position_of_what_tlc_would_reject() {
         ("CONSTANT N = 1\nCONSTANT\n  N = 2", 3, 3, "assigned twice"),
         ("CONSTANT N", 1, 10, "wants `= value`"),
         ("CONSTANT N = {1, 2", 1, 19, "expected"),
-        ("CONSTANT N = 1 + 2", 1, 16, "not a keyword"),
-        ("CONSTANT N = [a |-> 1]", 1, 14, "`[`"),
-        ("CONSTANT S = 1..3", 1, 15, "not a keyword"),
+        ("CONSTANT N = 1 + 2", 1, 16, "define `MyN == 1 + 2` in the module, and write `N <- MyN`"),
+        ("CONSTANT N = [a |-> 1] \\* one\nA = 1", 1, 14, "define `MyN == [a |-> 1]` in the module"),
+        ("CONSTANT S = 1..3", 1, 15, "define `MyS == 1..3`"),
+        ("CONSTANT S = <<1, 2>>", 1, 14, "define `MyS == <<1, 2>>`"),
+        ("CONSTANT S = {1..3}", 1, 16, "define `MyS == {1..3}`"),
+        ("CONSTANT S = {<<1, 2>>}\nINVARIANT A", 1, 15, "define `MyS == {<<1, 2>>}`"),
+        ("CONSTANT S = A \\cup B", 1, 16, "define `MyS == A \\cup B`"),
+        ("CONSTANT S = [ model value ]", 1, 14, "`S = S`"),
+        ("CONSTANT S <- 7\nINVARIANT A", 1, 15, "write `S = 7`"),
+        ("CONSTANT S <- {1, \"a\"}", 1, 15, "two kinds"),
+        ("CONSTANT S <- {a, b}", 1, 15, "write `S = {a, b}`"),
+        ("CONSTANT S <- 1..7", 1, 15, "define `MyS == 1..7`"),
+        ("CONSTANT S <- ", 1, 12, "the name of a definition"),
+        ("CONSTANT S == 7", 1, 12, "write `S = 7`"),
+        ("CONSTANT S := 7", 1, 12, "write `S = 7`"),
+        ("CONSTANT A = 1, B = 2", 1, 15, "not by `,`"),
+        ("CONSTANT A = 1;\n B = 2", 1, 15, "not by `;`"),
+        ("CONSTANT A = {\"a\", 1}", 1, 20, "\"a\" and 1 cannot be compared"),
+        ("CONSTANT A = {1, b, TRUE}", 1, 21, "1 and TRUE cannot be compared"),
+        ("CONSTANT A = {{}, {b}, 1}", 1, 24, "{b} and 1 cannot be compared"),
+        ("CONSTANT A = {{1}, {\"a\"}}", 1, 20, "{1} and {\"a\"} cannot be compared"),
         ("SPECIFICATION A\nSPECIFICATION B", 2, 1, "twice"),
         ("CHECK_DEADLOCK MAYBE", 1, 16, "TRUE or FALSE"),
         ("INVARIANT A, B", 1, 12, "blanks"),
@@ -85,10 +103,15 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn value() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof!["[0-9]{1,3}", "-[1-9][0-9]?", "\"[a-z =<*()]{0,5}\"", name(), Just("TRUE".to_owned())];
-    leaf.prop_recursive(3, 12, 4, |inner| {
-        prop::collection::vec(inner, 0..4).prop_map(|elements| format!("{{{}}}", elements.join(", ")))
-    })
+    // A set has values of one kind, and model values.
+    let set = |elements: Vec<String>| format!("{{{}}}", elements.join(", "));
+    let kind = |leaf: &'static str| {
+        let leaf = prop_oneof![leaf, name()];
+        let sets = prop::collection::vec(leaf.clone(), 0..4).prop_map(set);
+        let sets_of_sets = prop::collection::vec(sets.clone(), 0..4).prop_map(set);
+        prop_oneof![leaf, sets, sets_of_sets]
+    };
+    prop_oneof![kind("[0-9]{1,3}"), kind("-[1-9][0-9]?"), kind("\"[a-z =<*()]{0,5}\""), kind("TRUE|FALSE")]
 }
 
 fn names() -> impl Strategy<Value = Vec<String>> {
