@@ -177,7 +177,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
                 Arc::new(NoTime),
             ),
             toolchain: Box::new(Remembered::of(learned)),
-            mutant_toolchain: None,
+            side_toolchain: None,
             mutant_sample: None,
             bounds_budget: std::time::Duration::ZERO,
             prompts: PromptLibrary::load(None).unwrap(),

@@ -21,7 +21,7 @@ use super::run_folder::{findings_of_run, name_of_run, update_visible_files};
 use super::secrets::refuse_secrets;
 use super::telemetry::name_run;
 use super::terminal::print_result;
-use super::tools::{Tools, create_mutant_sampling, create_mutant_toolchain, create_toolchain, tool_limits};
+use super::tools::{Tools, create_mutant_sampling, create_side_toolchain, create_toolchain, tool_limits};
 use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;
@@ -75,14 +75,15 @@ pub(super) async fn prepare(
         check_recording_target(path)?;
     }
     let Tools { toolchain, choice, contradictions } = create_toolchain(settings, &out.join("defects"))?;
-    // Mutants need many short checks, and starting a JVM takes longer than most of them.
-    let quick = if settings.strengthen > 0 { create_mutant_toolchain(settings, choice)? } else { None };
+    // Mutants and larger bounds need many short checks, and starting a JVM takes longer than most of them.
+    let is_needed = settings.strengthen > 0 || settings.bounds_budget > 0;
+    let side_toolchain = if is_needed { create_side_toolchain(settings, choice)? } else { None };
     let mutant_sample = create_mutant_sampling(settings)?;
     let (watcher, folder) = (display.clone(), out.to_owned());
     let context = NodeContext {
         caller,
         toolchain,
-        mutant_toolchain: quick,
+        side_toolchain,
         mutant_sample,
         bounds_budget: Duration::from_secs(settings.bounds_budget),
         prompts,

@@ -113,10 +113,10 @@ pub(super) fn create_quick_toolchain(settings: &Settings, reports_dir: &Path) ->
     create_toolchain(settings, reports_dir)
 }
 
-/// Creates the tools for the mutants of a run whose specification the Java tools check: the embedded checker goes first
-/// even if the user chose `tlc`, because a mutant's result is not a verdict on the specification, and the journal of a
+/// Creates the tools for the mutants and larger bounds of a run whose specification the Java tools check: the embedded checker
+/// goes first even if the user chose `tlc`, because these results are no verdict on the specification, and the journal of a
 /// resumed run does not record whether `tlc` was chosen or found.
-pub(super) fn create_mutant_toolchain(
+pub(super) fn create_side_toolchain(
     settings: &Settings,
     choice: CheckerChoice,
 ) -> Result<Option<Box<dyn Toolchain>>, Failure> {

@@ -26,8 +26,8 @@ pub struct MutantSampling {
 pub struct NodeContext {
     pub caller: Caller,
     pub toolchain: Box<dyn Toolchain>,
-    /// Judges mutants, if a faster checker than `toolchain` is available.
-    pub mutant_toolchain: Option<Box<dyn Toolchain>>,
+    /// Checks mutants and larger bounds, if a faster checker than `toolchain` is available.
+    pub side_toolchain: Option<Box<dyn Toolchain>>,
     /// `None` if no mutants are to be sampled.
     pub mutant_sample: Option<MutantSampling>,
     /// Time for larger bounds after a check that holds; zero tries none.

@@ -68,8 +68,9 @@ impl NodeContext {
         let limits = Limits { check: time, ..self.limits.clone() };
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
         // `limits.check` limits each run of the checker, and one check can need several.
+        let tools = self.side_toolchain.as_deref().unwrap_or(&*self.toolchain);
         let checked = tokio::select! {
-            checked = self.toolchain.check_without_details(&request, &cx) => checked,
+            checked = tools.check_without_details(&request, &cx) => checked,
             () = self.wait_unless_replay(time) => return Ok(LargerBoundResult::TooLarge),
         };
         let CheckReport { outcome, output: own, .. } = match checked {

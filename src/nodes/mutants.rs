@@ -47,7 +47,7 @@ pub(super) async fn perform(
                 Some(why) => Judged::skipped(why),
                 None => {
                     let judging = Judging {
-                        tools: context.mutant_toolchain.as_deref().unwrap_or(&*context.toolchain),
+                        tools: context.side_toolchain.as_deref().unwrap_or(&*context.toolchain),
                         sample: SAMPLE,
                         time_limit: TIME_LIMIT,
                         is_over: context.wait_unless_replay(TIME_LIMIT),

@@ -537,6 +537,8 @@ fn symmetry_of_a_substituted_set_is_sound_if_its_members_are_named_nowhere_else(
         ("More == Permutations(P)", "Other = 3 SYMMETRY More"),
         ("Two == MCP", "Other <- Two SYMMETRY Perms"),
         ("Unused == c1", "Other = 3 SYMMETRY Perms"),
+        // A set with all members.
+        ("All == {c3, c1, c2}", "Other <- All SYMMETRY Perms"),
     ] {
         assert_eq!(symmetry_fault_of_substituted(body, cfg), None, "{body} {cfg}");
     }
@@ -585,9 +587,13 @@ fn symmetry_is_sound_if_members_are_treated_alike() {
         "LET Max(S) == CHOOSE n \\in S : \\A m \\in S : n >= m IN x' = x /\\ y' = Max({x[p] : p \\in P})",
         "LET Min(S) == CHOOSE n \\in S : n \\in S /\\ (\\A m \\in S : n \\leq m) IN x' = x /\\ y' = Min({x[p] : p \\in P})",
         "LET all == {x[p] : p \\in P} IN x' = x /\\ y' = CHOOSE n \\in all : \\A m \\in all : m <= n",
+        // A number is no member.
+        "x' = x /\\ y' = CHOOSE n \\in 0..Cardinality(P) : \\E p \\in P : x[p] = n",
+        "LET small == {n \\in Nat : n < x[y]} IN x' = x /\\ y' = CHOOSE n \\in small \\cup (1..2) : x[y] # n",
     ] {
         assert_eq!(symmetry_fault_of(&format!("Next == {next}"), ""), None, "{next}");
     }
+    assert_eq!(symmetry_fault_of("Next == UNCHANGED <<x, y>>", "Other = {p2, p1, c}"), None);
 }
 
 #[test]
@@ -597,6 +603,10 @@ fn symmetry_is_not_sound_if_a_member_can_be_distinguished() {
         ("Next == y' = (CHOOSE v \\in V : TRUE) /\\ x' = x", "", "may pick a member"),
         ("Any1(S) == CHOOSE s \\in S : TRUE\nNext == y' = Any1(V) /\\ x' = x", "", "`CHOOSE s \\in S : TRUE`"),
         ("Next == y' = (CHOOSE v : v = y) /\\ x' = x", "", "may pick a member"),
+        ("Next == y' = (CHOOSE v \\in (0..1) \\cup V : v # y) /\\ x' = x", "", "may pick a member"),
+        ("Next == y' = (CHOOSE v \\in V \\ (0..1) : v # y) /\\ x' = x", "", "may pick a member"),
+        ("Next == y' = (CHOOSE v \\in V : TRUE) /\\ x' = x", "Other = p1", "names p1, a member of P; `CHOOSE"),
+        (plain, "Other = {{p1, p2}, {p1}}", "names p1, a member of P"),
         ("F == CHOOSE f \\in [1..2 -> P] : TRUE\nNext == y' = F[1] /\\ x' = x", "", "may pick a member"),
         ("Next == y' = ToString(y) /\\ x' = x", "", "`ToString` of module TLC"),
         ("T == INSTANCE TLC\nNext == y' = T!RandomElement(V) /\\ x' = x", "", "`RandomElement` of module TLC"),

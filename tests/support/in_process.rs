@@ -104,7 +104,7 @@ impl InProcess {
         let context = NodeContext {
             caller,
             toolchain: self.toolchain,
-            mutant_toolchain: None,
+            side_toolchain: None,
             mutant_sample: None,
             bounds_budget: self.bounds_budget,
             prompts: PromptLibrary::load(None).unwrap(),

@@ -121,6 +121,12 @@ pub(crate) fn numbers_after(text: &str, line_word: &str, column_word: &str) -> (
     (line, column)
 }
 
+/// The text between two others, without blanks around it.
+pub(crate) fn between(text: &str, before: &str, after: &str) -> Option<String> {
+    let (_, rest) = text.split_once(before)?;
+    rest.split_once(after).map(|(name, _)| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 fn leading_number(text: &str) -> usize {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     text[..end].parse().unwrap_or(0)

@@ -13,7 +13,7 @@ use tlaforge_tla::{
 
 use super::explorer::{Finding, ParsedOutput};
 use super::sany_output;
-use super::sany_output::numbers_after;
+use super::sany_output::{between, numbers_after};
 
 /// Parses a progress line, `Progress(4) at …: 4 states generated (…), 4 distinct states found (…), 0 states left on
 /// queue.`: depth, generated, distinct, queue.
@@ -506,11 +506,6 @@ fn with_name(mut finding: Finding, name: Option<String>) -> Finding {
 
 fn join_lines(words: &str) -> String {
     words.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn between(text: &str, before: &str, after: &str) -> Option<String> {
-    let (_, rest) = text.split_once(before)?;
-    rest.split_once(after).map(|(name, _)| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// For a property without a name TLC gives its position.

@@ -8,6 +8,7 @@ mod distributed;
 mod each_property;
 mod errors;
 mod files;
+mod places;
 mod positions;
 mod times;
 mod traces;

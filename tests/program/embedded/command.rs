@@ -102,11 +102,11 @@ fn the_heading_of_a_verdict_names_the_tool_that_gave_it() {
 #[test]
 fn the_checker_is_chosen_by_flag_or_by_file() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
-    assert_eq!(object(&bench, &[], 0)["checker"], "tlc");
-    assert_eq!(object(&bench, &["--checker", "embedded"], 0)["checker"], "embedded");
-    bench.write("tlaforge.toml", "checker = \"embedded\"\n");
     assert_eq!(object(&bench, &[], 0)["checker"], "embedded");
-    assert_eq!(object(&bench, &["--checker", "auto"], 0)["checker"], "tlc");
+    assert_eq!(object(&bench, &["--checker", "tlc"], 0)["checker"], "tlc");
+    bench.write("tlaforge.toml", "checker = \"tlc\"\n");
+    assert_eq!(object(&bench, &[], 0)["checker"], "tlc");
+    assert_eq!(object(&bench, &["--checker", "auto"], 0)["checker"], "embedded");
     bench.write("tlaforge.toml", "checker = \"apalache\"\n");
     bench.run(&["check", "M.tla"]).expect(2).says(&["tlaforge.toml:1:11\n"]);
 }

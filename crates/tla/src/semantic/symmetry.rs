@@ -2,7 +2,7 @@
 //! of a set of model values are interchangeable unless an expression picks or names one. The check is syntactic: it can
 //! refuse a sound use, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Cfg;
 
@@ -15,7 +15,10 @@ const SYMMETRIC_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequence
 /// Operators of module TLC that treat all values alike.
 const SYMMETRIC_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
 
-/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is sound or there is none.
+/// At most so many reasons are given.
+const MAX_REASONS: usize = 5;
+
+/// Why the SYMMETRY of a configuration is not shown to be sound, with all reasons; `None` if it is sound or there is none.
 pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Option<String> {
     if cfg.symmetry.is_empty() {
         return None;
@@ -24,9 +27,23 @@ pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, Str
         Ok(model) => model,
         Err(why) => return Some(why),
     };
-    let mut check =
-        Soundness { model: &model, cfg, sets: BTreeSet::new(), members: BTreeSet::new(), seen: BTreeSet::new() };
-    check.run().err()
+    let mut check = Soundness {
+        model: &model,
+        cfg,
+        sets: BTreeSet::new(),
+        members: BTreeMap::new(),
+        seen: BTreeSet::new(),
+        reasons: Vec::new(),
+    };
+    if let Err(why) = check.run() {
+        check.reasons.push(why);
+    }
+    let left_out = check.reasons.len().saturating_sub(MAX_REASONS);
+    check.reasons.truncate(MAX_REASONS);
+    if left_out > 0 {
+        check.reasons.push(format!("and {left_out} more"));
+    }
+    (!check.reasons.is_empty()).then(|| check.reasons.join("; "))
 }
 
 struct Soundness<'a> {
@@ -34,9 +51,10 @@ struct Soundness<'a> {
     cfg: &'a Cfg,
     /// The constants whose members are permuted, or the definitions that the configuration substitutes for them.
     sets: BTreeSet<SymbolId>,
-    /// The members that such a definition names, which are constants themselves.
-    members: BTreeSet<SymbolId>,
+    /// The members that such a definition names, which are constants themselves, each with that definition.
+    members: BTreeMap<SymbolId, SymbolId>,
     seen: BTreeSet<SymbolId>,
+    reasons: Vec<String>,
 }
 
 impl Soundness<'_> {
@@ -49,7 +67,7 @@ impl Soundness<'_> {
             let sets = self.model.definition(name)?;
             self.collect_permuted(&sets, 0)?;
         }
-        self.check_members()?;
+        self.check_members();
         let listed = self.cfg.listed_names().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
         let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
         for name in listed.chain(substituted) {
@@ -96,12 +114,14 @@ impl Soundness<'_> {
                 return Ok(());
             }
             if symbol == BuiltInForm::Set.symbol() {
-                if !self.sets.insert(definition.ok_or_else(other)?) {
+                let definition = definition.ok_or_else(other)?;
+                if !self.sets.insert(definition) {
                     return Ok(());
                 }
                 for member in application.operands.iter().flatten() {
                     let Node::Apply(member) = self.model.graph.node(*member) else { return Err(other()) };
-                    if self.assigned_value(member.operator).is_none() || !self.members.insert(member.operator) {
+                    let is_constant = self.assigned_value(member.operator).is_some();
+                    if !is_constant || self.members.insert(member.operator, definition).is_some() {
                         return Err(other());
                     }
                 }
@@ -120,13 +140,14 @@ impl Soundness<'_> {
     }
 
     /// Checks that the members of the sets are model values, and that nothing else in the configuration names them.
-    fn check_members(&self) -> Result<(), String> {
-        for set in self.sets.iter().chain(&self.members) {
+    fn check_members(&mut self) {
+        let mut reasons = Vec::new();
+        for set in self.sets.iter().chain(self.members.keys()) {
             let name = &*self.model.graph.symbol(*set).name;
             let members: Vec<&str> = match self.assigned_value(*set) {
                 // Its members are constants.
                 None => continue,
-                Some(value) if self.members.contains(set) => vec![value],
+                Some(value) if self.members.contains_key(set) => vec![value],
                 Some(value) => {
                     let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
                     inner.unwrap_or_default().split(',').map(str::trim).collect()
@@ -138,17 +159,35 @@ impl Soundness<'_> {
                     && !matches!(member, "TRUE" | "FALSE")
             };
             if !members.iter().copied().all(is_name) {
-                return Err(format!("{name} is not a set of model values"));
+                reasons.push(format!("{name} is not a set of model values"));
+                continue;
             }
+            // What is permuted together.
+            let whole: Vec<&str> = match self.members.get(set) {
+                Some(definition) => {
+                    let all = self.members.iter().filter(|(_, of)| *of == definition);
+                    all.filter_map(|(member, _)| self.assigned_value(*member)).collect()
+                }
+                None => members.clone(),
+            };
             let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
             for (other, value) in others {
-                let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                if let Some(member) = words.find(|word| members.contains(word)) {
-                    return Err(format!("`{other} = {value}` in the configuration names {member}, a member of {name}"));
+                let words: BTreeSet<&str> = value
+                    .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .filter(|word| !word.is_empty())
+                    .collect();
+                // A set with all members stays the same if they are exchanged.
+                let is_flat_set = value.starts_with('{') && value.matches('{').count() == 1;
+                if is_flat_set && whole.iter().all(|member| words.contains(member)) {
+                    continue;
+                }
+                if let Some(member) = members.iter().find(|member| words.contains(*member)) {
+                    reasons
+                        .push(format!("`{other} = {value}` in the configuration names {member}, a member of {name}"));
                 }
             }
         }
-        Ok(())
+        self.reasons.extend(reasons);
     }
 
     /// Checks everything that a definition uses.
@@ -158,8 +197,9 @@ impl Soundness<'_> {
         }
         match self.model.replacement(symbol) {
             Some(Some(by)) => return self.check_symbol(by),
-            Some(None) if self.members.contains(&symbol) => {
-                return Err(format!("a definition names {}", self.model.graph.symbol(symbol).name));
+            Some(None) if self.members.contains_key(&symbol) => {
+                self.reasons.push(format!("a definition names {}", self.model.graph.symbol(symbol).name));
+                return Ok(());
             }
             Some(None) => return Ok(()),
             None if self.sets.contains(&symbol) => return Ok(()),
@@ -167,7 +207,10 @@ impl Soundness<'_> {
         }
         if let Some((module, name)) = self.model.standard(symbol) {
             let fair = SYMMETRIC_MODULES.contains(&module) || (module == "TLC" && SYMMETRIC_OPERATORS.contains(&name));
-            return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
+            if !fair {
+                self.reasons.push(format!("`{name}` of module {module} may tell members apart"));
+            }
+            return Ok(());
         }
         match self.model.graph.symbol(symbol).body {
             Some(body) => self.check_expression(body),
@@ -181,13 +224,58 @@ impl Soundness<'_> {
         if let Node::Apply(application) = graph.node(node)
             && application.operator == BuiltInForm::Choose.symbol()
             && !self.is_unique_extreme(application)
+            && !application.ranges.first().is_some_and(|range| self.is_of_numbers(*range, 0))
             && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
         {
-            return Err(format!("`{}` may pick a member", self.model.text(node)));
+            self.reasons.push(format!("`{}` may pick a member", self.model.text(node)));
         }
         let (operators, parts) = self.model.uses(node);
+        if let Node::Apply(application) = graph.node(node)
+            && application.operator == BuiltInForm::Set.symbol()
+            && self.has_all_members(application)
+        {
+            return Ok(());
+        }
         operators.into_iter().try_for_each(|operator| self.check_symbol(operator))?;
         parts.into_iter().try_for_each(|part| self.check_expression(part))
+    }
+
+    /// Whether it is a set of constants with all members of a permuted set, which stays the same if they are exchanged.
+    fn has_all_members(&self, set: &Application) -> bool {
+        let elements: Option<BTreeSet<SymbolId>> = (set.operands.iter())
+            .map(|element| match self.model.graph.node((*element)?) {
+                Node::Apply(element) if self.members.contains_key(&element.operator) => Some(element.operator),
+                _ => None,
+            })
+            .collect();
+        let Some(elements) = elements else { return false };
+        let is_whole = |set: &SymbolId| self.members.iter().all(|(member, of)| of != set || elements.contains(member));
+        !elements.is_empty() && elements.iter().all(|element| is_whole(&self.members[element]))
+    }
+
+    /// Whether a set has only numbers, which are no members. CHOOSE among them picks the same one if members are exchanged.
+    fn is_of_numbers(&self, set: NodeId, depth: u32) -> bool {
+        let Node::Apply(application) = self.model.graph.node(set) else { return false };
+        let operator = application.operator;
+        if depth > 20 || self.model.replacement(operator).is_some() {
+            return false;
+        }
+        let of_numbers = |node: &NodeId| self.is_of_numbers(*node, depth + 1);
+        let operands = || application.operands.iter().flatten();
+        match self.model.standard(operator) {
+            Some((_, "Nat" | "Int" | "..")) => true,
+            Some(_) => false,
+            None if operator == BuiltInForm::Filter.symbol() => application.ranges.iter().all(of_numbers),
+            None => match &*self.model.graph.symbol(operator).name {
+                "\\cup" | "\\union" => operands().all(of_numbers),
+                "\\cap" | "\\intersect" => operands().any(of_numbers),
+                "\\" => operands().next().is_some_and(of_numbers),
+                _ => {
+                    let symbol = self.model.graph.symbol(operator);
+                    symbol.arity == 0 && symbol.body.is_some_and(|body| of_numbers(&body))
+                }
+            },
+        }
     }
 
     /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: at
@@ -261,7 +349,7 @@ impl Soundness<'_> {
         let symbol = self.model.graph.symbol(operator);
         match self.model.replacement(operator) {
             Some(Some(by)) => return self.operator_depends(by, bound, seen),
-            Some(None) => return self.sets.contains(&operator) || self.members.contains(&operator),
+            Some(None) => return self.sets.contains(&operator) || self.members.contains_key(&operator),
             None => {}
         }
         match symbol.kind {
