@@ -68,9 +68,14 @@ impl NodeContext {
         let limits = Limits { check: time, ..self.limits.clone() };
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
         // `limits.check` limits each run of the checker, and one check can need several.
-        let tools = self.side_toolchain.as_deref().unwrap_or(&*self.toolchain);
         let checked = tokio::select! {
-            checked = tools.check_without_details(&request, &cx) => checked,
+            checked = async {
+                match &self.side_toolchain {
+                    // One run with one thread: what it prints does not depend on how fast this machine is.
+                    Some(tools) => tools.decide(&request, &cx).await,
+                    None => self.toolchain.check_without_details(&request, &cx).await,
+                }
+            } => checked,
             () = self.wait_unless_replay(time) => return Ok(LargerBoundResult::TooLarge),
         };
         let CheckReport { outcome, output: own, .. } = match checked {

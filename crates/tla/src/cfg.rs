@@ -1,13 +1,14 @@
 //! The model configuration (`.cfg`) as data. It follows Lamport, "Specifying Systems", section 14.7.1, and TLC's class
 //! `ModelConfig`; it does not know the module.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::cfg_keyword::{is_keyword, is_newer_condition, keyword_hint};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 use super::requirement_comment::{add_new, read_builtin_cover};
+use super::semantic::is_expression;
 
 /// A parsed configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -195,16 +196,17 @@ enum ValueKind {
     Boolean,
     Number,
     Text,
-    Set(Box<ValueKind>),
+    /// The different elements, and the kind of one that is no model value.
+    Set(usize, Box<ValueKind>),
 }
 
 impl ValueKind {
-    /// The kind of two values; `None` if they cannot be compared.
-    fn join(self, other: Self) -> Option<Self> {
+    /// Whether TLC can compare two values. It compares the sizes of sets first.
+    fn fits(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Any, kind) | (kind, Self::Any) => Some(kind),
-            (Self::Set(one), Self::Set(other)) => Some(Self::Set(Box::new(one.join(*other)?))),
-            (one, other) => (one == other).then_some(one),
+            (Self::Any, _) | (_, Self::Any) => true,
+            (Self::Set(size, one), Self::Set(others, other)) => size != others || one.fits(other),
+            (one, other) => one == other,
         }
     }
 }
@@ -359,7 +361,7 @@ impl<'a> Parser<'a> {
                 Some("<-") => {
                     self.module_prefix(&mut name)?;
                     match self.next() {
-                        Some(target) if self.is_name(target) || is_operator(target.text(self.text)) => {
+                        Some(target) if self.is_name(target) || self.is_target(target) => {
                             format!("<- {}", target.text(self.text))
                         }
                         Some(other) => {
@@ -391,6 +393,33 @@ impl<'a> Parser<'a> {
             cfg.constants.insert(name, value);
         }
         Ok(())
+    }
+
+    /// The text of an expression that begins here: up to the next assignment, keyword or blank line. `None` if it is no
+    /// expression, or a long one.
+    fn expression_from(&self, first: Token) -> Option<&'a str> {
+        let begin = self.tokens.iter().position(|token| token.start == first.start)?;
+        let is_sign = |token: &Token| matches!(token.text(self.text), "=" | "<-");
+        let mut end = first.end;
+        for (at, token) in self.tokens.iter().enumerate().skip(begin) {
+            let is_next = self.is_name(*token) && self.tokens.get(at + 1).is_some_and(is_sign);
+            if at > begin && (is_next || is_keyword(token.text(self.text))) {
+                break;
+            }
+            end = token.end;
+        }
+        let text = &self.text[first.start..end];
+        let inner = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(str::trim);
+        // A set that has a range as its only element is hardly meant.
+        let text = inner.filter(|inner| inner.contains("..") && !inner.contains([',', '{', ':'])).unwrap_or(text);
+        (text.len() <= 60 && !text.contains('\n') && is_expression(text)).then_some(text)
+    }
+
+    /// Whether this is an operator symbol, and not the beginning of a value such as `-1`.
+    fn is_target(&self, token: Token) -> bool {
+        let text = token.text(self.text);
+        let is_value = self.tokens.get(self.next).is_some_and(|next| next.kind == Kind::Number) || text == "<<";
+        is_operator(text) && !is_value
     }
 
     /// Whether this is an operator symbol that the configuration replaces: `++ <- Plus`.
@@ -435,16 +464,16 @@ impl<'a> Parser<'a> {
             (Err(wrong), _) => Err(wrong),
         };
         let (Err::<(), _>(wrong), Some(first)) = (wrong, first) else { return self.error(first, "a value is missing") };
-        let expression = self.text[first.start..].lines().next().unwrap_or_default();
-        let expression = expression.split("\\*").next().unwrap_or_default().trim();
-        let is_kind = wrong.message.starts_with(TWO_KINDS);
-        if expression.is_empty() || expression.len() > 60 || is_kind || is_keyword(first.text(self.text)) {
-            return Err(wrong);
-        }
-        let is_toolbox = expression.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with("model value"));
+        let is_toolbox =
+            self.text[first.start..].strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with("model value"));
         if is_toolbox {
             return Err(Diagnostic { message: format!("a model value has the form `{name} = {name}`"), ..wrong });
         }
+        let expression = self.expression_from(first);
+        let is_kind = wrong.message.starts_with(TWO_KINDS);
+        let Some(expression) = expression.filter(|_| !is_kind && !is_keyword(first.text(self.text))) else {
+            return Err(wrong);
+        };
         let plain = name.split(['!', '(']).next_back().unwrap_or(name);
         let message = format!(
             "{}. It holds numbers, strings, TRUE, FALSE, model values and sets of them: define `My{plain} == {expression}` in \
@@ -469,7 +498,7 @@ impl<'a> Parser<'a> {
             },
             (Kind::Symbol, "{") if depth < 64 => {
                 let (elements, kind) = self.elements("}", depth + 1)?;
-                Ok((format!("{{{}}}", elements.join(", ")), ValueKind::Set(Box::new(kind))))
+                Ok((format!("{{{}}}", elements.join(", ")), kind))
             }
             (Kind::Word, "TRUE" | "FALSE") => Ok((text.to_owned(), ValueKind::Boolean)),
             (Kind::Word, _) if self.is_name(first) => Ok((text.to_owned(), ValueKind::Any)),
@@ -484,30 +513,34 @@ impl<'a> Parser<'a> {
     /// The elements of a list, and what kind of value they all are.
     fn elements(&mut self, close: &str, depth: usize) -> Result<(Vec<String>, ValueKind), Diagnostic> {
         let mut elements: Vec<String> = Vec::new();
-        // The last element that is no model value.
-        let (mut kind, mut known) = (ValueKind::Any, String::new());
+        let mut kinds: Vec<ValueKind> = Vec::new();
+        let kind_of = |elements: &[String], kinds: &[ValueKind]| {
+            let different: BTreeSet<&String> = elements.iter().collect();
+            let kind = kinds.iter().find(|kind| **kind != ValueKind::Any).cloned().unwrap_or(ValueKind::Any);
+            ValueKind::Set(different.len(), Box::new(kind))
+        };
         if self.peek() == close {
             self.next += 1;
-            return Ok((elements, kind));
+            return Ok((elements, kind_of(&[], &[])));
         }
         loop {
             let first = self.tokens.get(self.next).copied();
             let (element, own) = self.value(depth)?;
-            if close == "}" {
-                let is_known = own != ValueKind::Any;
-                kind = match kind.join(own) {
-                    Some(kind) => kind,
-                    None => return self.error(first, format!("{TWO_KINDS}: {known} and {element} cannot be compared")),
-                };
-                if is_known {
-                    known.clone_from(&element);
-                }
+            if close == "}"
+                && let Some(at) = kinds.iter().position(|kind| !kind.fits(&own))
+            {
+                let known = &elements[at];
+                return self.error(first, format!("{TWO_KINDS}: {known} and {element} cannot be compared"));
             }
+            kinds.push(own);
             elements.push(element);
             let token = self.next();
             match token.map(|token| token.text(self.text)) {
                 Some(",") => {}
-                Some(text) if text == close => return Ok((elements, kind)),
+                Some(text) if text == close => {
+                    let kind = kind_of(&elements, &kinds);
+                    return Ok((elements, kind));
+                }
                 _ => return self.error(token, format!("`,` or `{close}` expected")),
             }
         }

@@ -43,9 +43,16 @@ pub(super) fn algorithm_starts(text: &str) -> Vec<(usize, bool)> {
     let (tokens, _) = tokens_to_terminator(text, begin, 0);
     let end = tokens.last().map_or(begin, |token| token.end);
     let outside = lex(text, 0..begin).into_iter().chain(lex(text, end..text.len()));
-    let mut starts: Vec<(usize, bool)> =
-        outside.filter_map(|token| Some((algorithm_start(text, &token)?, false))).collect();
-    starts.extend(tokens.iter().filter_map(|token| Some((algorithm_start(text, token)?, true))));
+    let all = outside.map(|token| (token, false)).chain(tokens.iter().map(|token| (*token, true)));
+    // Prose can mention an algorithm at the beginning of a line.
+    let has_statements = |token: &Token| {
+        let comment = &text[token.range()];
+        comment.contains('{') || comment.contains("begin")
+    };
+    let mut starts: Vec<(usize, bool)> = all
+        .filter(|(token, _)| has_statements(token))
+        .filter_map(|(token, is_in_module)| Some((algorithm_start(text, &token)?, is_in_module)))
+        .collect();
     starts.sort_unstable();
     starts
 }

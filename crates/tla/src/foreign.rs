@@ -3,36 +3,37 @@
 
 use super::code::{algorithm_starts, code_tokens};
 use super::diagnostic::{Diagnostic, Stage};
-use super::lexer::{Kind, Lines, Token};
+use super::lexer::{Kind, Token};
 
 /// Words after which an expression begins.
 const BEFORE_EXPRESSIONS: &[&str] =
     &["IF", "THEN", "ELSE", "IN", "CASE", "OTHER", "await", "when", "if", "while", "assert"];
 
-/// The first operator of another language in a module that does not parse, with what to write instead.
-pub fn find_foreign_operator(text: &str) -> Option<Diagnostic> {
+/// The first operator of another language in a module that does not parse, with what to write instead. `others` are the texts of
+/// the modules that it can use, which may define `&&`.
+pub fn find_foreign_operator<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) -> Option<Diagnostic> {
     let tokens = code_tokens(text);
-    let (offset, message) = (0..tokens.len()).find_map(|at| Some((tokens[at].start, advice(text, &tokens, at)?)))?;
-    Some(diagnostic(text, offset, message))
+    let others: Vec<(&str, Vec<Token>)> = others.into_iter().map(|text| (text, code_tokens(text))).collect();
+    let is_defined = |operator: &str| {
+        matches!(operator, "&&" | "||")
+            && (defines(text, &tokens, operator) || others.iter().any(|(text, tokens)| defines(text, tokens, operator)))
+    };
+    let mut found = (0..tokens.len()).filter_map(|at| Some((at, advice(text, &tokens, at)?)));
+    let (at, message) = found.find(|(at, _)| !is_defined(tokens[*at].text(text)))?;
+    Some(Diagnostic::at(Stage::Parse, text, tokens[at].start, message))
 }
 
 /// An algorithm that was not translated, so that its names are unknown.
 pub fn find_untranslated_algorithm(text: &str) -> Option<Diagnostic> {
-    let mut is_first = true;
-    for (offset, is_in_module) in algorithm_starts(text) {
-        let message = match is_in_module {
-            false => "this algorithm is outside of the module, so it was not translated: move it below `---- MODULE`",
-            true if std::mem::take(&mut is_first) => continue,
-            true => "this is a second algorithm: only the first one of a module is translated",
-        };
-        return Some(diagnostic(text, offset, message.to_owned()));
-    }
-    None
-}
-
-fn diagnostic(text: &str, offset: usize, message: String) -> Diagnostic {
-    let (line, column) = Lines::new(text).position(text, offset);
-    Diagnostic { stage: Stage::Parse, line, column, message }
+    let starts = algorithm_starts(text);
+    let (offset, message) = match starts.as_slice() {
+        [(outside, false), ..] => (*outside, "this algorithm is outside of the module: move it below `---- MODULE`"),
+        [_, (second, true), ..] => {
+            (*second, "this is a second algorithm: only the first one of a module is translated")
+        }
+        _ => return None,
+    };
+    Some(Diagnostic::at(Stage::Parse, text, offset, message.to_owned()))
 }
 
 fn advice(text: &str, tokens: &[Token], at: usize) -> Option<String> {
@@ -44,8 +45,8 @@ fn advice(text: &str, tokens: &[Token], at: usize) -> Option<String> {
     match token.text(text) {
         "!=" => Some("`!=` is not TLA+: write `#` or `/=`".to_owned()),
         "!" if is_glued && word(Some(at + 1)) == "=" => Some("`!=` is not TLA+: write `#` or `/=`".to_owned()),
-        "&&" if !defines(text, tokens, "&&") => Some("`&&` is no conjunction in TLA+: write `/\\`".to_owned()),
-        "||" if !defines(text, tokens, "||") && !is_assignment(text, &tokens[at..]) => {
+        "&&" if word(Some(at + 1)) != "<-" => Some("`&&` is no conjunction in TLA+: write `/\\`".to_owned()),
+        "||" if word(Some(at + 1)) != "<-" && !is_assignment(text, &tokens[at..]) => {
             Some("`||` is no disjunction in TLA+: write `\\/`".to_owned())
         }
         "!" if next.is_some_and(|next| next.kind == Kind::Word || next.text(text) == "(") => {
@@ -61,7 +62,8 @@ fn advice(text: &str, tokens: &[Token], at: usize) -> Option<String> {
             let previous = before(1).map(|at| tokens[at])?;
             let is_value = match previous.kind {
                 Kind::Number | Kind::Text => true,
-                Kind::Word => {
+                // A name that begins a line is more likely a definition, after an expression that is not finished.
+                Kind::Word if !previous.first => {
                     let earlier = word(before(2));
                     matches!(earlier, "==" | "/\\" | "\\/" | "=>" | "~" | "(") || BEFORE_EXPRESSIONS.contains(&earlier)
                 }
@@ -73,13 +75,14 @@ fn advice(text: &str, tokens: &[Token], at: usize) -> Option<String> {
     }
 }
 
-/// Whether the module defines this infix operator.
+/// Whether the module defines this infix operator, or declares it as `_ && _`.
 fn defines(text: &str, tokens: &[Token], operator: &str) -> bool {
-    tokens.windows(4).any(|four| {
-        four[0].kind == Kind::Word
-            && four[1].text(text) == operator
-            && four[2].kind == Kind::Word
-            && four[3].text(text) == "=="
+    tokens.windows(3).enumerate().any(|(at, three)| {
+        let (left, right) = (three[0].text(text), three[2].text(text));
+        three[0].kind == Kind::Word
+            && three[1].text(text) == operator
+            && three[2].kind == Kind::Word
+            && ((left == "_" && right == "_") || tokens.get(at + 3).is_some_and(|next| next.text(text) == "=="))
     })
 }
 
@@ -93,7 +96,7 @@ mod tests {
     use super::*;
 
     fn found(body: &str) -> Option<(usize, usize, String)> {
-        let found = find_foreign_operator(&format!("---- MODULE M ----\n{body}\n====\n"))?;
+        let found = find_foreign_operator(&format!("---- MODULE M ----\n{body}\n====\n"), [])?;
         Some((found.line - 1, found.column, found.message))
     }
 
@@ -125,6 +128,11 @@ mod tests {
         for body in [
             "a && b == a /\\ b\nX == TRUE && FALSE",
             "a || b == a \\/ b\nX == TRUE || FALSE",
+            "CONSTANT _ && _\nX == TRUE && FALSE",
+            "I == INSTANCE N WITH && <- +",
+            // The line before is not finished.
+            "A == x = 1 /\\\nB == x = 2",
+            "A == IF x THEN 1 ELSE\n  B == x = 2",
             "A == [f EXCEPT ![1] = 2, !.a = 3]",
             "A == I!Op /\\ I!Op2(1) /\\ Thm!1!(x)",
             "A == x\nB == LET c == 1 IN c",
@@ -146,5 +154,11 @@ mod tests {
         let outside = untranslated(format!("{one}\n---- MODULE M ----\n{two}\n====\n")).expect("the outer one");
         assert!(outside.line == 1 && outside.message.contains("outside"), "{outside}");
         assert_eq!(untranslated(format!("---- MODULE M ----\n{one}\n====\n")), None);
+        // An old copy below the module, and prose.
+        assert_eq!(untranslated(format!("---- MODULE M ----\n{one}\n====\n{two}\n")), None);
+        let prose = "(* Old version:\n --algorithm is here *)";
+        assert_eq!(untranslated(format!("---- MODULE M ----\n{one}\n{prose}\n====\n")), None);
+        let tabs = find_foreign_operator("---- MODULE M ----\nA ==\tx\t!= 3\n====\n", []).expect("an operator");
+        assert_eq!(tabs.span("---- MODULE M ----\nA ==\tx\t!= 3\n====\n").map(|span| span.start), Some(26));
     }
 }

@@ -53,7 +53,8 @@ fn explain_rejection(spec: &SpecText, diagnostics: &mut Vec<Diagnostic>) {
     let is_unknown = |wrong: &Diagnostic| {
         ["neither defined nor declared", "Unknown operator"].iter().any(|words| wrong.message.contains(words))
     };
-    let found = find_foreign_operator(&spec.text);
+    let others = spec.local_modules.iter().map(|(_, text)| text.as_str());
+    let found = find_foreign_operator(&spec.text, others);
     let algorithm = || diagnostics.iter().any(is_unknown).then(|| find_untranslated_algorithm(&spec.text)).flatten();
     if let Some(found) = found.or_else(algorithm) {
         diagnostics.insert(0, found);

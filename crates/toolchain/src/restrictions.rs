@@ -29,6 +29,9 @@ impl Session<'_> {
         let Verdict::Violated { violated: Violation { kind: kind @ (Assertion | Deadlock | Invariant), name } } =
             &safety.verdict
         else {
+            if let Verdict::Invalid { .. } = safety.verdict {
+                self.limit_step_violation(safety);
+            }
             return Ok(());
         };
         let restrictions = restrictions(self.request);
@@ -49,6 +52,12 @@ impl Session<'_> {
             limit_liveness_to_constraint(cfg, &mut run);
             match run.verdict {
                 Verdict::Holds => {}
+                // An assertion can fail in a state that no behaviour has.
+                Verdict::Violated { violated } if violated.kind != ViolationKind::Property => {
+                    let why = format!("; about {invariant} it was not decided: {}", violated.description());
+                    safety.verdict = undecided(&format!("a path violates {name}"), &why);
+                    return Ok(());
+                }
                 Verdict::Violated { .. } => {
                     let violated = Violation { kind: ViolationKind::Property, name: Some(invariant.clone()) };
                     safety.verdict = Verdict::Violated { violated };
@@ -71,17 +80,26 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A violated `[]P` or `[][A]_v` under PROPERTY, found by a search for states, decides nothing if the specification assumes
-    /// more.
+    /// What a search for states found in one state or step (a violated `[]P` or `[][A]_v` under PROPERTY, a failed assertion or
+    /// evaluation) decides nothing if the specification assumes more.
     pub(super) fn limit_step_violation(&self, run: &mut Run) {
-        let Verdict::Violated { violated: Violation { kind, name } } = &run.verdict else { return };
-        if !matches!(kind, ViolationKind::ActionProperty | ViolationKind::Invariant) {
-            return;
-        }
+        use ViolationKind::{ActionProperty, Assertion, Deadlock, Evaluation, Invariant};
+        let what = match &run.verdict {
+            Verdict::Violated { violated } => match violated.kind {
+                ActionProperty | Invariant => {
+                    format!("a path violates {}", violated.name.as_deref().unwrap_or("a property"))
+                }
+                Assertion | Deadlock => format!("a path leads to this: {}", violated.description()),
+                _ => return,
+            },
+            Verdict::Invalid { violated, reason, .. } if violated.kind == Evaluation => {
+                format!("a path leads to a state or step that cannot be evaluated ({reason})")
+            }
+            _ => return,
+        };
         let restrictions = restrictions(self.request);
         if !restrictions.is_empty() {
-            let name = name.as_deref().unwrap_or("a property");
-            run.verdict = Verdict::inconclusive(format!("a path violates {name}, but {}", not_shown(&restrictions)));
+            run.verdict = Verdict::inconclusive(format!("{what}, but {}", not_shown(&restrictions)));
         }
     }
 

@@ -3,7 +3,9 @@
 
 use tlaforge_pluscal::Options;
 use tlaforge_tla::semantic::{analyze, elaborate};
-use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
+use tlaforge_tla::{
+    CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check, has_pluscal_algorithm,
+};
 
 use super::bounds::configured_bounds;
 use super::lint::lint_spec;
@@ -14,6 +16,10 @@ pub(super) fn translate(spec: &SpecText, allowed_modules: &[String]) -> Translat
     let refused = lint_spec(spec, allowed_modules);
     if !refused.is_empty() {
         return Translation::Rejected(refused);
+    }
+    // The translator takes the first algorithm of the file, also one in prose or in a string.
+    if !has_pluscal_algorithm(&spec.text) {
+        return Translation::NoAlgorithm;
     }
     match translate_pluscal(&spec.text, &Options::default()) {
         Ok(Some(translated)) => Translation::Translated(translated.text),

@@ -85,6 +85,29 @@ async fn what_breaks_an_assumption_violates_nothing() {
     }
 }
 
+/// A search meets states that no behaviour has, and what fails there shows nothing.
+#[tokio::test]
+async fn an_assertion_or_an_evaluation_that_fails_outside_of_every_behaviour_shows_nothing() {
+    let bench = Bench::new();
+    let module = |fails: &str| {
+        format!(
+            "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == x' \\in {{1, 2}} /\\ {fails}\n\
+             Spec == Init /\\ [][Next]_x /\\ [](x # 2)\nInv == x < 2\nLive == <>(x = 0)\nStep == [][x' # 2]_x\n"
+        )
+    };
+    for fails in ["Assert(x # 2, \"two\")", "(x = 2 => <<1>>[x] = 1)"] {
+        for property in ["INVARIANT Inv", "PROPERTY Step", "PROPERTY Live", "INVARIANT Inv PROPERTY Live"] {
+            let request = request(&module(fails), &format!("SPECIFICATION Spec {property} CHECK_DEADLOCK FALSE"));
+            let outcome = bench.check(&request).await;
+            assert!(
+                matches!(outcome.verdict, Verdict::Inconclusive { .. }),
+                "{fails} {property}: {:?}",
+                outcome.verdict
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn each_invariant_and_a_deadlock_are_decided_under_an_assumption() {
     let bench = Bench::new();

@@ -372,8 +372,14 @@ fn constant(text: &str) -> Option<(Constant, &str)> {
         }
     }
     if let Some(rest) = text.strip_prefix('"') {
-        let (value, rest) = rest.split_once('"')?;
-        return Some((Constant::Text(value.to_owned()), rest));
+        let mut is_escaped = false;
+        let end = rest.find(|c: char| {
+            let is_end = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            is_end
+        })?;
+        let (value, after) = (&rest[..end], &rest[end + 1..]);
+        return Some((Constant::Text(unescaped(value)), after));
     }
     let end = text.find([',', '}', ' ']).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
@@ -385,6 +391,26 @@ fn constant(text: &str) -> Option<(Constant, &str)> {
         }
         _ => (Constant::ModelValue(word.to_owned()), rest),
     })
+}
+
+/// The characters of a string that is written with escapes: `\\"`, `\\\\`, `\\n` and the like.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        plain.push(match character {
+            '\\' => match characters.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                Some('f') => '\u{c}',
+                Some(other) => other,
+                None => '\\',
+            },
+            other => other,
+        });
+    }
+    plain
 }
 
 /// A position in TLC's words: `line 4, col 8 to line 4, col 12`.

@@ -61,6 +61,7 @@ pub use enforced::enforced_properties;
 pub use graph::Place;
 pub use impure::{MODULES_WITH_SIDE_EFFECTS, impure_operators, is_impure_name};
 pub use operator::{Operator, find_operator};
+pub(crate) use parser::is_expression;
 pub use redefined::redefined_operators;
 pub use smallest::smallest_constants;
 pub use standard::{exported_names, is_in_every_tools_jar, is_standard_module};

@@ -44,6 +44,11 @@ pub(super) struct Parser<'a> {
 }
 
 /// Parses the first module of a text.
+/// Whether a text is one expression.
+pub(crate) fn is_expression(text: &str) -> bool {
+    parse(&format!("---- MODULE M ----\nValue == {text}\n====")).is_ok_and(|module| module.units.len() == 1)
+}
+
 pub(super) fn parse(text: &str) -> Parsed<Module> {
     let mut parser = Parser::new(text, tokens(text), "text");
     if parser.tokens.is_empty() {

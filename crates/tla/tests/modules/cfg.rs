@@ -13,7 +13,7 @@ fn read(text: &str) -> Cfg {
 fn every_keyword_is_read() {
     let cfg = read(
         "SPECIFICATION Spec \\* a comment with INVARIANT Nope\n\
-         CONSTANTS\n  N = 3 M = -1 Name = \"a b\"\n  Procs = {p1, p2, {1, \"x\"}} Empty = {} F(1, a) = 2\n  Op <- MCOp\n  \
+         CONSTANTS\n  N = 3 M = -1 Name = \"a b\"\n  Procs = {p1, p2, {1, 2}} Empty = {} F(1, a) = 2\n  Op <- MCOp\n  \
          Nat <- [Naturals] Small Nat <- Few\n NoVal = NoVal Flag = TRUE\n\
          (* INVARIANT (* nested *) Hidden *)\nINVARIANTS A B\n  C\nINVARIANT D\nPROPERTIES P Q PROPERTY R\n\
          CONSTRAINT Bound CONSTRAINTS Bound2\nACTION_CONSTRAINT Step\nSYMMETRY Perms\nVIEW view\n\
@@ -32,7 +32,7 @@ fn every_keyword_is_read() {
         ("N", "3"),
         ("M", "-1"),
         ("Name", "\"a b\""),
-        ("Procs", "{p1, p2, {1, \"x\"}}"),
+        ("Procs", "{p1, p2, {1, 2}}"),
         ("Empty", "{}"),
         ("F(1, a)", "2"),
         ("Op", "<- MCOp"),
@@ -69,7 +69,11 @@ fn an_error_has_the_position_of_what_tlc_would_reject() {
         ("CONSTANT N = [a |-> 1] \\* one\nA = 1", 1, 14, "define `MyN == [a |-> 1]` in the module"),
         ("CONSTANT S = 1..3", 1, 15, "define `MyS == 1..3`"),
         ("CONSTANT S = <<1, 2>>", 1, 14, "define `MyS == <<1, 2>>`"),
-        ("CONSTANT S = {1..3}", 1, 16, "define `MyS == {1..3}`"),
+        ("CONSTANT S = {1..3}", 1, 16, "define `MyS == 1..3`"),
+        ("CONSTANT S = 0..3 B = 2", 1, 15, "define `MyS == 0..3` in"),
+        ("CONSTANT S <- <<1, 2>>", 1, 15, "define `MyS == <<1, 2>>`"),
+        ("CONSTANT S <- -1", 1, 15, "write `S = -1`"),
+        ("CONSTANT S = 'a'", 1, 14, "a configuration can hold: `'`"),
         ("CONSTANT S = {<<1, 2>>}\nINVARIANT A", 1, 15, "define `MyS == {<<1, 2>>}`"),
         ("CONSTANT S = A \\cup B", 1, 16, "define `MyS == A \\cup B`"),
         ("CONSTANT S = [ model value ]", 1, 14, "`S = S`"),
@@ -84,7 +88,7 @@ fn an_error_has_the_position_of_what_tlc_would_reject() {
         ("CONSTANT A = 1;\n B = 2", 1, 15, "not by `;`"),
         ("CONSTANT A = {\"a\", 1}", 1, 20, "\"a\" and 1 cannot be compared"),
         ("CONSTANT A = {1, b, TRUE}", 1, 21, "1 and TRUE cannot be compared"),
-        ("CONSTANT A = {{}, {b}, 1}", 1, 24, "{b} and 1 cannot be compared"),
+        ("CONSTANT A = {{}, {b}, 1}", 1, 24, "{} and 1 cannot be compared"),
         ("CONSTANT A = {{1}, {\"a\"}}", 1, 20, "{1} and {\"a\"} cannot be compared"),
         ("SPECIFICATION A\nSPECIFICATION B", 2, 1, "twice"),
         ("CHECK_DEADLOCK MAYBE", 1, 16, "TRUE or FALSE"),
