@@ -3,6 +3,7 @@
 //! Source: the classes below `tlc2/value/impl` of TLC.
 
 use tla_mc::value::{Lazy, Value};
+use tlaforge_tla::semantic::model_value_type;
 
 /// Two values that TLC cannot compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,11 @@ fn kind(value: &Value) -> Kind {
 
 fn is_scalar(kind: Kind) -> bool {
     matches!(kind, Kind::Boolean | Kind::Number | Kind::Text)
+}
+
+/// The type of a typed model value.
+fn type_of(value: &Value) -> Option<char> {
+    if kind(value) == Kind::Model { model_value_type(&value.to_string()) } else { None }
 }
 
 /// Whether a value is a function whose domain is a set of strings and not empty.
@@ -86,7 +92,12 @@ impl From<String> for NotCompared {
 pub(super) fn equal(one: &Value, other: &Value) -> Result<bool, NotCompared> {
     let kinds = (kind(one), kind(other));
     match (one, other) {
-        // A model value differs from every other value.
+        // A model value differs from every other value, but a typed one is not compared with values of another type.
+        (Value::Model(_), Value::Model(_)) => match (type_of(one), type_of(other)) {
+            (Some(one_type), Some(other_type)) if one_type != other_type => Err(NotCompared::Mixed(mixed(one, other))),
+            _ => Ok(one == other),
+        },
+        _ if type_of(one).or(type_of(other)).is_some() => Err(NotCompared::Mixed(mixed(one, other))),
         _ if kinds.0 == Kind::Model || kinds.1 == Kind::Model => Ok(one == other),
         _ if kinds.0 != kinds.1 => Err(NotCompared::Mixed(mixed(one, other))),
         _ if is_scalar(kinds.0) => Ok(one == other),
@@ -203,7 +214,7 @@ fn contains_lazily(lazy: &Lazy, element: &Value) -> Result<bool, NotCompared> {
         }
         Ok(true)
     };
-    if kind(element) == Kind::Model && !matches!(lazy, Lazy::Subset(_)) {
+    if kind(element) == Kind::Model && type_of(element).is_none() && !matches!(lazy, Lazy::Subset(_)) {
         return Ok(false);
     }
     match (lazy, element) {

@@ -170,3 +170,30 @@ fn an_instance_has_the_types_of_what_is_substituted() {
         }
     }
 }
+
+/// A model value such as `A_1` has the type `A`. TLC compares it with model values of this type, and with those without a type.
+#[test]
+fn typed_model_values_are_compared_as_by_tlc() {
+    let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS n = A_n\nother = A_m\nj = B_j\nplain = c\n";
+    for (init, inv, is_compared) in [
+        ("n", "x # other", true),
+        ("n", "x # plain /\\ x \\notin {plain, other}", true),
+        ("plain", "x # 1", true),
+        ("n", "x # 1", false),
+        ("n", "x # \"a\"", false),
+        ("n", "x # j", false),
+        ("n", "x \\notin {1, 2}", false),
+        ("[a |-> n]", "x # [a |-> 2]", false),
+    ] {
+        let module = format!(
+            "---- MODULE M ----\nEXTENDS Naturals\nCONSTANTS n, other, j, plain\nVARIABLE x\nInit == x = {init}\nNext == UNCHANGED x\nInv == {inv}\n====\n"
+        );
+        let bench = bench_with(&module, cfg);
+        for checker in ["tlc", "embedded"] {
+            let done = bench.run(&["check", "M.tla", "--checker", checker, "--format", "json"]);
+            let value: Value = serde_json::from_str(&done.stdout).expect("one object of JSON");
+            assert_eq!(value["verdict"] == "holds", is_compared, "{checker}: {inv}: {value}");
+            assert_ne!(value["verdict"], "violated", "{checker}: {inv}");
+        }
+    }
+}

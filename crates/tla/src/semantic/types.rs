@@ -14,6 +14,8 @@ pub(super) enum Term {
     Int,
     Str,
     Bool,
+    /// A typed model value: TLC compares it only with model values of its type, and with those that have none.
+    Model(char),
     Set(Type),
     /// Domain and range; a sequence has the domain `Int`.
     Function(Type, Type),
@@ -31,6 +33,7 @@ impl Term {
             Self::Int => "a number",
             Self::Str => "a string",
             Self::Bool => "a truth value",
+            Self::Model(_) => "a typed model value",
             Self::Set(_) => "a set",
             Self::Function(..) => "a function",
             Self::Tuple(_) => "a tuple",
@@ -38,6 +41,13 @@ impl Term {
             Self::Operator(..) => "an operator",
         }
     }
+}
+
+/// The type of a model value: `A` for `A_1`. Source: `ModelValue.java` of TLC.
+pub fn model_value_type(name: &str) -> Option<char> {
+    let mut characters = name.chars();
+    let (first, second) = (characters.next()?, characters.next()?);
+    (second == '_' && characters.next().is_some()).then_some(first)
 }
 
 /// Two types that cannot be unified, described in words.
@@ -98,7 +108,7 @@ impl Types {
 
     fn parts(&self, ty: Type) -> Vec<Type> {
         match &self.nodes[ty].term {
-            Term::Free | Term::Int | Term::Str | Term::Bool => Vec::new(),
+            Term::Free | Term::Int | Term::Str | Term::Bool | Term::Model(_) => Vec::new(),
             Term::Link(one) | Term::Set(one) => vec![*one],
             Term::Function(domain, range) => vec![*domain, *range],
             Term::Tuple(all) => all.clone(),
@@ -178,6 +188,7 @@ impl Types {
             (Term::Free, _) => self.link(a, b),
             (_, Term::Free) => self.link(b, a),
             (Term::Int, Term::Int) | (Term::Str, Term::Str) | (Term::Bool, Term::Bool) => self.link(a, b),
+            (Term::Model(one), Term::Model(other)) if one == other => self.link(a, b),
             // Types are linked before their parts are unified, so that a type that contains itself comes to an end.
             (Term::Set(one), Term::Set(other)) => {
                 self.link(a, b);

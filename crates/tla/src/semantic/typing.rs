@@ -8,7 +8,7 @@ use crate::{Cfg, Diagnostic};
 use super::elaborate::embedded_diagnostic;
 use super::parser::{Fault, parse};
 use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
-use super::types::{Clash, Term, Type, Types};
+use super::types::{Clash, Term, Type, Types, model_value_type};
 
 /// Maximum nesting of instances.
 const MAX_INSTANCE_NESTING: usize = 8;
@@ -237,7 +237,7 @@ impl<'a> Typing<'a> {
     fn constant_type(&mut self, declared: &Declared) -> Type {
         let value = self.constants.get(&declared.name.text).filter(|value| !value.starts_with("<- "));
         let Some(value) = value else { return self.declared_type(declared.arity) };
-        // A model value can be compared with any value, so each use gets a type of its own.
+        // A model value without a type can be compared with any value, so each use gets a type of its own.
         self.types.enter();
         let own = self.value_type(value);
         self.types.leave();
@@ -253,7 +253,7 @@ impl<'a> Typing<'a> {
                 "TRUE" | "FALSE" => Term::Bool,
                 _ if value.starts_with('"') => Term::Str,
                 _ if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => Term::Int,
-                _ => Term::Free,
+                _ => model_value_type(value).map_or(Term::Free, Term::Model),
             });
         };
         let element = self.types.new_free();
