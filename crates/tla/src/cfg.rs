@@ -395,7 +395,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The text of an expression that begins here: up to the next assignment, keyword or blank line. `None` if it is no
+    /// The text of an expression that begins here: up to the next assignment or keyword. `None` if it is no
     /// expression, or a long one.
     fn expression_from(&self, first: Token) -> Option<&'a str> {
         let begin = self.tokens.iter().position(|token| token.start == first.start)?;
@@ -476,7 +476,7 @@ impl<'a> Parser<'a> {
         };
         let plain = name.split(['!', '(']).next_back().unwrap_or(name);
         let message = format!(
-            "{}. It holds numbers, strings, TRUE, FALSE, model values and sets of them: define `My{plain} == {expression}` in \
+            "{}. A configuration has only numbers, strings, TRUE, FALSE, model values and sets of them: define `My{plain} == {expression}` in \
              the module, and write `{plain} <- My{plain}`",
             wrong.message
         );

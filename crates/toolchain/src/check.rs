@@ -193,12 +193,16 @@ async fn decide_after(
         }
         None => (Vec::new(), session.run(&plan).await?),
     };
-    let ended = violation_kind(&safety.verdict);
+    let found = safety.verdict.clone();
     session.confirm_violation(&mut safety).await?;
     let temporal = match violation_kind(&safety.verdict) {
-        // A behaviour that violates an invariant was found.
-        Some(ViolationKind::Property) if ended != Some(ViolationKind::Property) => None,
         _ if cfg.properties.is_empty() => None,
+        // The run ended at what was no violation, before it checked the properties.
+        None if found != safety.verdict && safety.verdict == Verdict::Holds => {
+            Some(session.check_temporal(None, &mut warnings).await?)
+        }
+        // A behaviour that violates an invariant was found.
+        Some(_) if found != safety.verdict => None,
         None if safety.verdict != Verdict::Holds => None,
         None if one_run => {
             let parsed = ParsedOutput { liveness: safety.parsed.liveness, ..ParsedOutput::default() };

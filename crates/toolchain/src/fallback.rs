@@ -1,14 +1,15 @@
 //! A toolchain that passes to a second one what the first cannot decide: the embedded checker is faster and supports
 //! less, TLC supports everything.
 
-use tlaforge_tla::{CheckOutcome, Checker, Verdict};
+use tlaforge_tla::{CheckOutcome, Checker, Verdict, ViolationKind};
 
 use super::{
     BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
     ToolError, Toolchain, ToolchainInfo, Translation,
 };
 
-/// A check that ran out of time is not repeated with the second toolchain.
+/// A check that ran out of time is not repeated with the second toolchain. What the first one's parser rejects is rejected only if
+/// the second one's does, too.
 pub struct FallbackToolchain {
     first: Box<dyn Toolchain>,
     second: Box<dyn Toolchain>,
@@ -21,6 +22,7 @@ impl FallbackToolchain {
 
     async fn try_both<'a>(
         &'a self,
+        needs_second: impl Fn(&Verdict) -> bool,
         call: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
     ) -> Result<CheckReport, ToolError> {
         match call(&*self.first).await {
@@ -39,6 +41,11 @@ impl FallbackToolchain {
 
 fn needs_second(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Inconclusive { .. }) && !verdict.is_timed_out()
+}
+
+/// Whether the first toolchain does not accept the module. It may be the one that is wrong.
+fn is_rejected(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Invalid { violated, .. } if violated.kind == ViolationKind::Parse)
 }
 
 impl Toolchain for FallbackToolchain {
@@ -62,6 +69,12 @@ impl Toolchain for FallbackToolchain {
         Box::pin(async move {
             match self.first.parse(spec, cx).await {
                 Err(ToolError::NotAnalysed { .. }) => self.second.parse(spec, cx).await,
+                Ok(rejected @ ParseOutcome::Rejected(_)) => match self.second.parse(spec, cx).await {
+                    Ok(accepted @ ParseOutcome::Accepted { .. }) => Ok(accepted),
+                    Err(error) if error.is_fatal() => Err(error),
+                    // The first one's messages say more.
+                    _ => Ok(rejected),
+                },
                 parsed => parsed,
             }
         })
@@ -72,7 +85,8 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.try_both(move |tools| tools.check(request, cx)))
+        let needs_second = |verdict: &Verdict| needs_second(verdict) || is_rejected(verdict);
+        Box::pin(self.try_both(needs_second, move |tools| tools.check(request, cx)))
     }
 
     fn decide<'a>(
@@ -80,7 +94,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.try_both(move |tools| tools.decide(request, cx)))
+        Box::pin(self.try_both(needs_second, move |tools| tools.decide(request, cx)))
     }
 
     /// What the first toolchain found violated is kept even if it could not decide the rest.
@@ -106,7 +120,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.try_both(move |tools| tools.check_without_details(request, cx)))
+        Box::pin(self.try_both(needs_second, move |tools| tools.check_without_details(request, cx)))
     }
 
     fn probe<'a>(

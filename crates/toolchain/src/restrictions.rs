@@ -12,8 +12,13 @@ use super::{CheckRequest, ToolError, plan};
 /// The conjuncts of the specification that a path to a violation may break.
 pub(super) fn restrictions(request: &CheckRequest) -> Vec<String> {
     let CheckRequest { spec, cfg, .. } = request;
-    let limits = find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg);
-    limits.map(|limits| limits.restrictions).unwrap_or_default()
+    if cfg.specification.is_none() {
+        return Vec::new();
+    }
+    match find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg) {
+        Ok(limits) => limits.restrictions,
+        Err(why) => vec![format!("what could not be read: {why}")],
+    }
 }
 
 /// Why a violation that a search for states found shows nothing.

@@ -82,4 +82,16 @@ fn by_default_the_embedded_checker_decides_and_tlc_what_it_leaves_open() {
     bench.write("M.tla", format!("---- MODULE M ----\n{head}Inv == q < 2 /\\ TLCGet(\"level\") < 9\n====\n"));
     bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(3);
     bench.run(&["check", "M.tla"]).expect(0).prints(&["Verdict of TLC", "holds: Inv\n"]);
+    // A valid module that only the embedded parser rejects.
+    let proof = "THEOREM t == ASSUME label :: ASSUME TRUE PROVE TRUE PROVE TRUE\nPROOF BY t!label\n";
+    bench.write("M.tla", format!("---- MODULE M ----\n{head}Inv == q < 2\n{proof}====\n"));
+    bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(1);
+    bench.run(&["check", "M.tla"]).expect(0).prints(&["Verdict of TLC", "holds: Inv\n"]);
+    // The jar does not read such operators.
+    bench.write("M.tla", format!("---- MODULE M ----\n{head}Inv ≜ q ∈ 0..1\n====\n"));
+    bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(1).prints(&["use --checker embedded"]);
+    bench.run(&["check", "M.tla"]).expect(0).prints(&["holds: Inv (checked without SANY and TLC)"]);
+    // Both reject it.
+    bench.write("M.tla", format!("---- MODULE M ----\n{head}Inv == q != 2\n====\n"));
+    bench.run(&["check", "M.tla"]).expect(1).prints(&["`!=` is not TLA+"]);
 }

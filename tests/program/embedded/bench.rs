@@ -60,6 +60,12 @@ impl Bench {
         self.check_with(&self.embedded(), request).await.expect("a verdict").outcome
     }
 
+    /// The outcome if only the verdict is wanted, as for a mutant.
+    pub(super) async fn decide(&self, request: &CheckRequest) -> CheckOutcome {
+        let cx = ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &|_| {} };
+        self.embedded().decide(request, &cx).await.expect("a verdict").outcome
+    }
+
     /// The outcomes of TLC and of the embedded checker, and their contradictions.
     pub(super) async fn both(&self, request: &CheckRequest) -> (CheckOutcome, CheckOutcome, Vec<String>) {
         let found: Arc<Mutex<Vec<String>>> = Arc::default();

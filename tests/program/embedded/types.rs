@@ -174,7 +174,8 @@ fn an_instance_has_the_types_of_what_is_substituted() {
 /// A model value such as `A_1` has the type `A`. TLC compares it with model values of this type, and with those without a type.
 #[test]
 fn typed_model_values_are_compared_as_by_tlc() {
-    let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS n = A_n\nother = A_m\nj = B_j\nplain = c\n";
+    let cfg =
+        "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS n = A_n\nother = A_m\nj = B_j\nplain = c\nboth = {A_n, B_j}\n";
     for (init, inv, is_compared) in [
         ("n", "x # other", true),
         ("n", "x # plain /\\ x \\notin {plain, other}", true),
@@ -184,9 +185,10 @@ fn typed_model_values_are_compared_as_by_tlc() {
         ("n", "x # j", false),
         ("n", "x \\notin {1, 2}", false),
         ("[a |-> n]", "x # [a |-> 2]", false),
+        ("plain", "\\A p, q \\in both : p = q => q = p", false),
     ] {
         let module = format!(
-            "---- MODULE M ----\nEXTENDS Naturals\nCONSTANTS n, other, j, plain\nVARIABLE x\nInit == x = {init}\nNext == UNCHANGED x\nInv == {inv}\n====\n"
+            "---- MODULE M ----\nEXTENDS Naturals\nCONSTANTS n, other, j, plain, both\nVARIABLE x\nInit == x = {init}\nNext == UNCHANGED x\nInv == {inv}\n====\n"
         );
         let bench = bench_with(&module, cfg);
         for checker in ["tlc", "embedded"] {

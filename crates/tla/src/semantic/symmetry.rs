@@ -15,7 +15,7 @@ const SYMMETRIC_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequence
 /// Operators of module TLC that treat all values alike.
 const SYMMETRIC_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
 
-/// At most so many reasons are given.
+/// The largest number of reasons that are given.
 const MAX_REASONS: usize = 5;
 
 /// Why the SYMMETRY of a configuration is not shown to be sound, with all reasons; `None` if it is sound or there is none.

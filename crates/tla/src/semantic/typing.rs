@@ -245,7 +245,7 @@ impl<'a> Typing<'a> {
         own
     }
 
-    /// The type of a value in a configuration. TLC reports sets of mixed types itself.
+    /// The type of a value in a configuration. A set can have typed model values of several types, or sets of several sizes.
     fn value_type(&mut self, value: &str) -> Type {
         let value = value.trim();
         let Some(inner) = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
@@ -268,7 +268,7 @@ impl<'a> Typing<'a> {
         };
         for part in inner.split(between).filter(|part| !part.trim().is_empty()) {
             let found = self.value_type(part);
-            let _ = self.types.unify(found, element);
+            self.unify(found, element, 0);
         }
         self.types.set(element)
     }
