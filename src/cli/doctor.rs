@@ -21,7 +21,7 @@ use super::tools::{
 use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::shell::shell_word;
-use crate::toolchain::{JarKind, ToolContext, Toolchain, ToolchainInfo};
+use crate::toolchain::{JarKind, ToolContext, Toolchain, ToolchainInfo, known_faults};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
@@ -136,7 +136,11 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 2, "java_tools": tools(&java), "embedded_tools": tools(&embedded), "can_check": can_check, "providers": providers, "default_provider": default_name}).to_string()
+            let mut java_tools = tools(&java);
+            if let Ok(info) = &java {
+                java_tools["known_faults"] = json!(known_faults(&info.version));
+            }
+            json!({"schema": 2, "java_tools": java_tools, "embedded_tools": tools(&embedded), "can_check": can_check, "providers": providers, "default_provider": default_name}).to_string()
         }
         Format::Text => {
             let mut text = match &java {
@@ -145,7 +149,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     info.runtime,
                     info.location,
                     info.version,
-                    age_note(&info.version)
+                    age_note(&info.version).to_owned() + &faults_text(&info.version)
                 ),
                 Err(failure) => {
                     let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
@@ -188,7 +192,8 @@ fn checker_text(choice: CheckerChoice, java: bool, embedded: bool, is_without_ja
             "Checker: none: the selected checker needs the embedded tools, which do not work.\n"
         }
         (CheckerChoice::Auto, true, true) => {
-            "Checker: the embedded tools, and the Java tools for what they leave undecided; runs use the Java tools (default).\n"
+            "Checker: the embedded tools (default); the Java tools decide what these leave undecided, and confirm what a run \
+             approves.\n"
         }
         (CheckerChoice::Auto, true, false) => "Checker: the Java tools (default); the embedded tools do not work.\n",
         (CheckerChoice::Auto, false, true) if !is_without_java => {
@@ -209,4 +214,14 @@ fn age_note(version: &str) -> &'static str {
     } else {
         ""
     }
+}
+
+/// The public reports of wrong verdicts of this version; empty if there are none.
+fn faults_text(version: &str) -> String {
+    let faults = known_faults(version);
+    if faults.is_empty() {
+        return String::new();
+    }
+    let each = faults.iter().map(|fault| format!("            tlaplus/tlaplus#{}: {}\n", fault.issue, fault.what));
+    format!("  faults:   known wrong verdicts of this version\n{}", each.collect::<String>())
 }

@@ -36,7 +36,7 @@ use crate::shell::shell_word;
 /// What a run needs besides its folder.
 pub(super) struct Preparation {
     pub context: NodeContext,
-    /// The checker in use; never `auto`.
+    /// The checker in use; `auto` only if the reference tools confirm what the embedded checker decides.
     pub checker: CheckerChoice,
     pub contradictions: Arc<ContradictionReports>,
 }

@@ -32,7 +32,7 @@ use super::terminal::{
     is_colored, is_interactive, print_json_line, print_message, print_result, trace_width, write_stderr,
 };
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_quick_toolchain, discover_java_tools, tool_failure, tool_limits};
+use super::tools::{Tools, create_toolchain, discover_java_tools, tool_failure, tool_limits};
 use super::value_parsers::{parse_positive, parse_share};
 use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
@@ -179,7 +179,7 @@ async fn mutate_once(
     let began = Instant::now();
     let settings = load_settings(args.tools.layer())?;
     check_engine(&args.engine, &settings)?;
-    let Tools { toolchain, contradictions, .. } = create_quick_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
+    let Tools { toolchain, contradictions, .. } = create_toolchain(&settings, Path::new(CONTRADICTIONS_DIR))?;
     let limits = tool_limits(&settings)?;
     let cancel = cancel.unwrap_or_else(cancel_on_signals);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };

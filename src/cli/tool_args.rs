@@ -11,8 +11,8 @@ use crate::config::{CheckerChoice, Layer};
 /// Tools that translate, parse and check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CheckerArg {
-    /// `check`, `mutate`, `eval` and `test`: the embedded tools, and the Java tools, if they are found, for what those leave
-    /// undecided. A run that can end with an approval: the Java tools if they are found, otherwise the embedded tools.
+    /// The embedded tools. The Java tools, if they are found, decide what those leave undecided, and confirm what a run, `mutate`
+    /// and `eval` find about the specification itself.
     Auto,
     /// The Java tools (SANY, TLC, pcal).
     Tlc,

@@ -17,14 +17,14 @@ use crate::exit::Exit;
 use crate::nodes::MutantSampling;
 use crate::tla::Cfg;
 use crate::toolchain::{
-    BothToolchains, DistributedToolchain, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Libraries,
-    LibraryToolchain, Limits, LoggedToolchain, RemoteWorkers, Reporter, ToolError, ToolPaths, Toolchain,
+    BothToolchains, ConfirmedToolchain, DistributedToolchain, EmbeddedToolchain, FallbackToolchain, JavaToolchain,
+    Libraries, LibraryToolchain, Limits, LoggedToolchain, RemoteWorkers, Reporter, ToolError, ToolPaths, Toolchain,
     WorkerPlacement,
 };
 
 pub(super) struct Tools {
     pub toolchain: Box<dyn Toolchain>,
-    /// The checker in use; never `auto`.
+    /// The checker in use; `auto` only if the reference tools confirm what the embedded checker decides.
     pub choice: CheckerChoice,
     pub contradictions: Arc<ContradictionReports>,
 }
@@ -35,19 +35,22 @@ pub(super) struct Tools {
 /// Status 4 if Java tools were selected and are missing.
 pub(super) fn create_toolchain(settings: &Settings, reports_dir: &Path) -> Result<Tools, Failure> {
     let reports = Arc::new(ContradictionReports::new(reports_dir));
+    let written = reports.clone();
+    let report: Reporter = Box::new(move |contradiction| written.write(contradiction));
     let java = || discover_java_tools(settings).map_err(|e| tool_failure(&e));
     let (toolchain, choice): (Box<dyn Toolchain>, _) = match settings.checker {
         CheckerChoice::Tlc => (logged(java()?), CheckerChoice::Tlc),
         CheckerChoice::Embedded => (logged(embedded_tools()?), CheckerChoice::Embedded),
         CheckerChoice::Auto => match discover_java_tools(settings) {
-            Ok(java) => (logged(java), CheckerChoice::Tlc),
+            Ok(java) => {
+                let confirmed = ConfirmedToolchain::new(logged(embedded_tools()?), logged(java), report);
+                (Box::new(confirmed), CheckerChoice::Auto)
+            }
             // Do not silently replace a jar that the user named by another checker.
             Err(missing) if is_jar_configured(settings) => return Err(tool_failure(&missing)),
             Err(_) => (logged(embedded_tools()?), CheckerChoice::Embedded),
         },
         CheckerChoice::Both => {
-            let reports = reports.clone();
-            let report: Reporter = Box::new(move |contradiction| reports.write(contradiction));
             let both = BothToolchains::new(logged(java()?), logged(embedded_tools()?), report);
             (Box::new(both), CheckerChoice::Both)
         }
@@ -120,7 +123,7 @@ pub(super) fn create_side_toolchain(
     settings: &Settings,
     choice: CheckerChoice,
 ) -> Result<Option<Box<dyn Toolchain>>, Failure> {
-    if choice != CheckerChoice::Tlc {
+    if !matches!(choice, CheckerChoice::Tlc | CheckerChoice::Auto) {
         return Ok(None);
     }
     let java = discover_java_tools(settings).map_err(|e| tool_failure(&e))?;

@@ -241,7 +241,7 @@ pub struct Tools {
     pub checker: &'static str,
     /// Version line of the checker; empty if the specification was rejected before the check.
     pub version: String,
-    /// The second checker, with `--checker both`.
+    /// The checker that ran beside the first one (`--checker both`), or that confirmed its verdict.
     pub second_checker: Option<Checker>,
 }
 

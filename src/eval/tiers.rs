@@ -5,8 +5,8 @@ use super::outcome::{Criterion, Status, Tier1, Tier2};
 use super::specs::Specs;
 use crate::pipeline::Outcome;
 use crate::tla::{
-    Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
-    verdict_with_bounds,
+    Cfg, CheckOutcome, Checker, Confirmation, Module, Reached, Verdict, Violation, ViolationKind,
+    constantly_true_under, verdict_with_bounds,
 };
 use crate::toolchain::{
     CheckRequest, Detail, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
@@ -90,8 +90,9 @@ pub(super) async fn check_specification(
     };
     // Properties of a rejected specification are not carried over.
     let read = read.filter(|_| examined.last_stage >= LastStage::Names);
-    let (version, second) =
-        (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
+    let beside = examined.checked.second_outcome.as_ref().map(|second| second.checker);
+    let confirmed = matches!(outcome.confirmation, Some(Confirmation::By(_))).then_some(Checker::Tlc);
+    let (version, second) = (outcome.version.clone(), beside.or(confirmed));
     let verdict = verdict_with_bounds(outcome);
     let violated = outcome.violated_names().map(str::to_owned).collect();
     Ok(SpecificationResult { tier1, tier2, verdict, version, second, parsed: read, violated })

@@ -12,7 +12,7 @@ use crate::prompt::{
     Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
     unrelated_citations,
 };
-use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, probe_lines};
+use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, parsers_of, probe_lines};
 
 /// How many sentences are quoted of each passage that is declared out of scope, in a document that a requirement, an open
 /// point or an assumption cites. Of other documents, one sentence is quoted.
@@ -25,12 +25,11 @@ impl ReviewSubject<'_> {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         // Before the first check, only the settings say which parser the run uses.
-        let chosen = if self.view.settings.command_line["checker"] == Checker::Embedded.id() {
-            Checker::Embedded
-        } else {
-            Checker::Tlc
+        let chosen = match self.view.settings.command_line["checker"].as_str() {
+            Some("embedded" | "auto") => Checker::Embedded,
+            _ => Checker::Tlc,
         };
-        let by = parsed_by(self.fresh_check().map_or(chosen, |check| check.checker));
+        let by = self.fresh_check().map_or_else(|| parsed_by(chosen), parsers_of);
         let _ = writeln!(text, "- module accepted by {by}: {}", yes(self.view.state.module_accepted));
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));

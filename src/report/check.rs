@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tla::{CheckOutcome, Checker, Lasso, Verdict, WITHOUT_JAVA, describe_unreached};
+use crate::tla::{CheckOutcome, Lasso, Verdict, WITHOUT_JAVA, describe_unreached};
 
 /// The object of `check --json`; `mutate` uses it for its baseline.
 pub fn check_json(outcome: &CheckOutcome) -> Value {
@@ -38,7 +38,7 @@ pub fn check_json(outcome: &CheckOutcome) -> Value {
         "witnesses": outcome.witnesses,
         "warnings": outcome.warnings,
         "checker": outcome.checker,
-        "note": (outcome.checker == Checker::Embedded).then_some(WITHOUT_JAVA),
+        "note": outcome.is_without_reference().then_some(WITHOUT_JAVA),
         "version": outcome.version,
     })
 }

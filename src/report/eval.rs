@@ -54,8 +54,12 @@ pub(super) fn tools(evaluation: &Evaluation) -> String {
     let beside = second.map_or_else(String::new, |second| {
         format!("; in addition {}, {}, {}", second.translator(), second.parser(), second.name())
     });
-    let without = if evaluation.checker == Checker::Embedded { format!(" ({WITHOUT_JAVA})") } else { String::new() };
+    let without = if is_without_reference(evaluation) { format!(" ({WITHOUT_JAVA})") } else { String::new() };
     format!("{translator}, {parser}, {checker}{version}{beside}{without}")
+}
+
+fn is_without_reference(evaluation: &Evaluation) -> bool {
+    evaluation.checker == Checker::Embedded && evaluation.tools.second_checker != Some(Checker::Tlc)
 }
 
 /// The checkers that judged known bugs, each with the number of bugs.
@@ -267,10 +271,10 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     }
     let _ = writeln!(out, "\nScore of the suite: {} (the mean of the scored cases)", number(mean(&rows)));
     let mut all = entries.iter().filter_map(|entry| match &entry.outcome {
-        Outcome::Evaluated(evaluation) => Some(evaluation.checker),
+        Outcome::Evaluated(evaluation) => Some(evaluation),
         _ => None,
     });
-    if all.any(|checker| checker == Checker::Embedded) {
+    if all.any(|evaluation| is_without_reference(evaluation)) {
         let _ = writeln!(out, "({WITHOUT_JAVA})");
     }
     for entry in entries {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::mutation::{Judgement, Outcome, Subject, Summary, requirement_sort_key, requirements_touched};
-use crate::tla::{Cfg, CheckOutcome, Checker, WITHOUT_JAVA, bounds_sentence};
+use crate::tla::{Cfg, CheckOutcome, Checker, Confirmation, WITHOUT_JAVA, bounds_sentence};
 
 use super::count::counted;
 use super::findings::{FileLine, Finding, Findings, Level};
@@ -145,6 +145,9 @@ pub(super) fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> Strin
         }
     };
     match baseline.checker {
+        Checker::Embedded if matches!(baseline.confirmation, Some(Confirmation::By(_))) => {
+            format!("{judges}; SANY and TLC confirmed the specification itself")
+        }
         // No Java tool has seen the specification or a mutant.
         Checker::Embedded if judged_with(Checker::Tlc) == 0 && judged_with(Checker::Embedded) > 0 => {
             format!("{judges} ({WITHOUT_JAVA})")

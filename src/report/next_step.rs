@@ -5,7 +5,6 @@ use serde::Serialize;
 use crate::pipeline::{Outcome, Question, RunView};
 use crate::report::text::{decisive_revision, undecided_open_points};
 use crate::shell::shell_word;
-use crate::tla::Checker;
 
 /// A command with the reason to type it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,7 +35,7 @@ pub(super) fn next_steps(view: &RunView, folder: &str) -> Vec<NextStep> {
                 )
             });
             let check = decisive_revision(view).and_then(|revision| revision.check.as_ref());
-            let again = check.filter(|check| check.checker == Checker::Embedded).map(|_| {
+            let again = check.filter(|check| check.is_without_reference()).map(|_| {
                 step("Check it with the reference tools, too:", format!("tlaforge check {module} --checker tlc"))
             });
             let mutate = step("Measure what the properties notice:", format!("tlaforge mutate {module}"));

@@ -18,9 +18,9 @@ use crate::pipeline::{
 };
 use crate::prompt::{Account, OpenPoint, Skipped};
 use crate::tla::{
-    CheckOutcome, Checker, Verdict, WITHOUT_JAVA, bounds_sentence, larger_bounds_lines, never_taken_actions,
+    CheckOutcome, Verdict, WITHOUT_JAVA, bounds_sentence, larger_bounds_lines, never_taken_actions,
     never_taken_branches, probe_lines, statistics_sentence, status_sentence, step_lines, trace_table,
-    undecided_branches, verdict_sentence, witness_lines,
+    undecided_branches, verdict_sentence, with_checker, witness_lines,
 };
 
 /// Maximum number of other concerns that are listed.
@@ -33,14 +33,12 @@ pub const LONGEST_WHY: usize = 400;
 
 /// The status of the run in one line.
 pub fn heading(view: &RunView) -> String {
-    let status = status(view);
-    let by_embedded =
-        decisive_revision(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
+    let check = decisive_revision(view).and_then(|r| r.check.as_ref());
     // A run that was not checked yet has no checker, only its setting.
-    if by_embedded || view.settings.command_line["checker"] == "embedded" {
-        format!("{status} ({WITHOUT_JAVA})")
+    if check.is_none() && view.settings.command_line["checker"] == "embedded" {
+        format!("{} ({WITHOUT_JAVA})", status(view))
     } else {
-        status
+        with_checker(status(view), check)
     }
 }
 

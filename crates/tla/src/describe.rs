@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::branch_coverage::Branch;
 use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
-    Bounds, CheckOutcome, Checker, FurtherVerdict, Reached, Statistics, Verdict, Violation, ViolationKind,
+    Bounds, CheckOutcome, Checker, Confirmation, FurtherVerdict, Reached, Statistics, Verdict, Violation, ViolationKind,
 };
 use super::outcome_status::status_sentence;
 use super::probe::FairnessProbe;
@@ -68,21 +68,37 @@ pub fn parsed_by(checker: Checker) -> &'static str {
     }
 }
 
-/// Adds [`WITHOUT_JAVA`] to a text about an outcome of the embedded checker.
+/// The tools that translated and parsed the module of an outcome.
+pub fn parsers_of(outcome: &CheckOutcome) -> &'static str {
+    match outcome.confirmation {
+        Some(Confirmation::By(_)) => {
+            "the embedded translator and static checks, and by the PlusCal translator and SANY"
+        }
+        _ => parsed_by(outcome.checker),
+    }
+}
+
+/// What stands in parentheses behind a verdict: whether the reference tools came to it, too; `None` if they decided it.
+fn reference_note(outcome: &CheckOutcome) -> Option<String> {
+    match (outcome.checker, &outcome.confirmation) {
+        (Checker::Tlc, _) => None,
+        (Checker::Embedded, None) => Some(WITHOUT_JAVA.to_owned()),
+        (Checker::Embedded, Some(Confirmation::By(_))) => Some("confirmed by SANY and TLC".to_owned()),
+        (Checker::Embedded, Some(Confirmation::Missing(why))) => Some(format!("not confirmed by TLC: {why}")),
+    }
+}
+
+/// Adds to a text about an outcome whether the reference tools came to it, too.
 pub fn with_checker(text: String, outcome: Option<&CheckOutcome>) -> String {
-    match outcome {
-        Some(CheckOutcome { checker: Checker::Embedded, .. }) => format!("{text} ({WITHOUT_JAVA})"),
-        _ => text,
+    match outcome.and_then(reference_note) {
+        Some(note) => format!("{text} ({note})"),
+        None => text,
     }
 }
 
 /// The verdict as one sentence.
 pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
-    let sentence = sentence(outcome);
-    match outcome.checker {
-        Checker::Tlc => sentence,
-        Checker::Embedded => format!("{sentence} ({WITHOUT_JAVA})"),
-    }
+    with_checker(sentence(outcome), Some(outcome))
 }
 
 fn sentence(outcome: &CheckOutcome) -> String {

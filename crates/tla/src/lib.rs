@@ -68,7 +68,7 @@ pub use covers::requirements_by_definition;
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
     WITHOUT_JAVA, bounds_sentence, deadlock_sentence, describe_unreached, has_no_behaviour, never_taken_actions,
-    never_taken_branches, outcome_text, outcome_text_parts, parsed_by, probe_lines, statistics_sentence,
+    never_taken_branches, outcome_text, outcome_text_parts, parsed_by, parsers_of, probe_lines, statistics_sentence,
     undecided_branches, verdict_sentence, verdict_with_bounds, with_checker, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
@@ -86,9 +86,9 @@ pub use module::{Module, ModuleError, Statement, is_module_name, module_name, wi
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, FalseConjunct, FurtherProperty, FurtherVerdict,
-    LargerBound, LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace, Verdict,
-    Violation, ViolationKind, WitnessOutcome,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, Confirmation, DEADLOCK, FalseConjunct, FurtherProperty,
+    FurtherVerdict, LargerBound, LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace,
+    Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;

@@ -505,9 +505,27 @@ pub struct CheckOutcome {
     pub checker: Checker,
     /// The checker's name and version, as it prints them.
     pub version: String,
+    /// What the reference tools say of the verdict of another checker; `None` if they did not run, or decided it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
+}
+
+/// What a second set of tools says of a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    /// They came to the same verdict. The text is the checker's name and version, as it prints them.
+    By(String),
+    /// They could not decide it, for this reason.
+    Missing(String),
 }
 
 impl CheckOutcome {
+    /// Whether the reference tools neither came to this verdict nor confirmed it.
+    pub fn is_without_reference(&self) -> bool {
+        self.checker == Checker::Embedded && !matches!(self.confirmation, Some(Confirmation::By(_)))
+    }
+
     /// The outcome for a specification that was rejected before the checker ran.
     pub fn rejected(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> Self {
         let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
@@ -531,6 +549,7 @@ impl CheckOutcome {
             warnings: Vec::new(),
             checker,
             version: String::new(),
+            confirmation: None,
         }
     }
 

@@ -172,6 +172,7 @@ mod tests {
             warnings: Vec::new(),
             checker: Checker::Tlc,
             version: String::new(),
+            confirmation: None,
         }
     }
 

@@ -21,6 +21,32 @@ pub struct Contradiction {
     pub files: Vec<(String, String)>,
 }
 
+impl Contradiction {
+    fn new(spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) -> Self {
+        let modules =
+            std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
+        let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
+        let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
+        let report = ("difference.md".to_owned(), report);
+        let files = std::iter::once(report).chain(modules).chain(more).collect();
+        Self { module: spec.name.clone(), lines, files }
+    }
+
+    /// The contradiction of checks of one request, with what each of them printed.
+    pub(super) fn of_checks(request: &CheckRequest, lines: Vec<String>, checks: &[&CheckReport]) -> Self {
+        let cfg = (format!("{}.cfg", request.spec.name), request.cfg_text.clone());
+        let shown = checks.iter().map(|check| (format!("{}.txt", check.outcome.checker.id()), shown(check)));
+        Self::new(&request.spec, lines, std::iter::once(cfg).chain(shown).collect())
+    }
+}
+
+/// What a checker printed, and its outcome.
+fn shown(check: &CheckReport) -> String {
+    // An outcome has only text keys, so this cannot fail.
+    let outcome = serde_json::to_string_pretty(&check.outcome).unwrap_or_default();
+    format!("{}\n{outcome}", check.output)
+}
+
 pub type Reporter = Box<dyn Fn(&Contradiction) + Send + Sync>;
 
 /// A reference toolchain, and another one to compare it with.
@@ -40,13 +66,7 @@ impl BothToolchains {
         if lines.is_empty() {
             return;
         }
-        let modules =
-            std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
-        let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
-        let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
-        let report = ("difference.md".to_owned(), report);
-        let files = std::iter::once(report).chain(modules).chain(more).collect();
-        (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
+        (self.report)(&Contradiction::new(spec, lines, more));
     }
 
     async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
@@ -64,90 +84,77 @@ impl BothToolchains {
             }
             (first, _) => first?,
         };
-        let mut lines = Vec::new();
-        let mut second_outcome = None;
-        let other = match second {
-            Ok(CheckReport { outcome, output, .. }) => {
-                let second = Box::new(outcome);
-                lines = differences(&first.outcome, &second);
-                lines.extend(self.find_contradicting_violation(request, &first.outcome, &second, &silent).await?);
-                let shown = output + "\n" + &outcome_json(&second);
-                second_outcome = Some(second);
-                shown
+        let (lines, second) = match second {
+            Ok(second) => {
+                let found = (&first.outcome, &second.outcome);
+                let mut lines = differences(found.0, found.1);
+                lines.extend(find_contradicting_violation(&*self.other, request, found, &silent).await?);
+                (lines, Some(second))
             }
             // A missing tool says nothing about the specification.
-            Err(ToolError::Missing { .. }) => String::new(),
+            Err(ToolError::Missing { .. }) => (Vec::new(), None),
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => {
-                lines.push(format!("{} broke: {error}", self.other.checker().name()));
-                String::new()
-            }
+            Err(error) => (vec![format!("{} broke: {error}", self.other.checker().name())], None),
         };
-        let file = |checker: Checker, text| (format!("{}.txt", checker.id()), text);
-        let more = vec![
-            (format!("{}.cfg", request.spec.name), request.cfg_text.clone()),
-            file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
-            file(self.other.checker(), other),
-        ];
-        self.report_lines(&request.spec, lines, more);
-        Ok(CheckReport { second_outcome, ..first })
+        if !lines.is_empty() {
+            let checks: Vec<_> = std::iter::once(&first).chain(&second).collect();
+            (self.report)(&Contradiction::of_checks(request, lines, &checks));
+        }
+        Ok(CheckReport { second_outcome: second.map(|second| Box::new(second.outcome)), ..first })
     }
+}
 
-    /// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
-    /// the second one searches for the violation of the first alone.
-    async fn find_contradicting_violation(
-        &self,
-        request: &CheckRequest,
-        first: &CheckOutcome,
-        second: &CheckOutcome,
-        cx: &ToolContext<'_>,
-    ) -> Result<Option<String>, ToolError> {
-        let (Verdict::Violated { violated: first_violation }, Verdict::Violated { violated: second_violation }) =
-            (&first.verdict, &second.verdict)
-        else {
-            return Ok(None);
-        };
-        if is_same_violation(first_violation, second_violation) {
-            return Ok(None);
-        }
-        let mut alone = request.clone();
-        let named: Vec<String> = first_violation.name.iter().cloned().collect();
-        // Nothing else may be violated first.
-        alone.cfg.witnesses.clear();
-        alone.cfg.invariants.clear();
-        alone.cfg.properties.clear();
-        match first_violation.kind {
-            // `[]P` under PROPERTY is reported as a violated invariant.
-            ViolationKind::Invariant
-                if request.cfg.properties.iter().any(|p| Some(p) == first_violation.name.as_ref()) =>
-            {
-                alone.cfg.properties = named;
-            }
-            ViolationKind::Invariant => alone.cfg.invariants = named,
-            ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
-            _ => {}
-        }
-        if first_violation.kind != ViolationKind::Deadlock {
-            alone.cfg.check_deadlock = Some(false);
-        }
-        alone.cfg_text = alone.cfg.render();
-        Ok(match self.other.check(&alone, cx).await {
-            Ok(again) => match &again.outcome.verdict {
-                Verdict::Violated { violated } if is_same_violation(first_violation, violated) => None,
-                Verdict::Inconclusive { .. } => None,
-                verdict => Some(format!(
-                    "{}: {}; {} found {}, and checking the former alone gives: {}",
-                    first.checker.name(),
-                    first_violation.description(),
-                    second.checker.name(),
-                    second_violation.description(),
-                    verdict.name()
-                )),
-            },
-            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
-            Err(_) => None,
-        })
+/// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
+/// `second_tools` search for the violation of the first alone.
+pub(super) async fn find_contradicting_violation(
+    second_tools: &dyn Toolchain,
+    request: &CheckRequest,
+    (first, second): (&CheckOutcome, &CheckOutcome),
+    cx: &ToolContext<'_>,
+) -> Result<Option<String>, ToolError> {
+    let (Verdict::Violated { violated: first_violation }, Verdict::Violated { violated: second_violation }) =
+        (&first.verdict, &second.verdict)
+    else {
+        return Ok(None);
+    };
+    if is_same_violation(first_violation, second_violation) {
+        return Ok(None);
     }
+    let mut alone = request.clone();
+    let named: Vec<String> = first_violation.name.iter().cloned().collect();
+    // Nothing else may be violated first.
+    alone.cfg.witnesses.clear();
+    alone.cfg.invariants.clear();
+    alone.cfg.properties.clear();
+    match first_violation.kind {
+        // `[]P` under PROPERTY is reported as a violated invariant.
+        ViolationKind::Invariant if request.cfg.properties.iter().any(|p| Some(p) == first_violation.name.as_ref()) => {
+            alone.cfg.properties = named;
+        }
+        ViolationKind::Invariant => alone.cfg.invariants = named,
+        ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
+        _ => {}
+    }
+    if first_violation.kind != ViolationKind::Deadlock {
+        alone.cfg.check_deadlock = Some(false);
+    }
+    alone.cfg_text = alone.cfg.render();
+    Ok(match second_tools.check(&alone, cx).await {
+        Ok(again) => match &again.outcome.verdict {
+            Verdict::Violated { violated } if is_same_violation(first_violation, violated) => None,
+            Verdict::Inconclusive { .. } => None,
+            verdict => Some(format!(
+                "{}: {}; {} found {}, and checking the former alone gives: {}",
+                first.checker.name(),
+                first_violation.description(),
+                second.checker.name(),
+                second_violation.description(),
+                verdict.name()
+            )),
+        },
+        Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
+        Err(_) => None,
+    })
 }
 
 /// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, and numbers beyond 32
@@ -170,7 +177,7 @@ pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
 }
 
 /// The contradictions between two outcomes of one check. Which violation was found first is not compared.
-fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
+pub(super) fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
     let describe = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),
@@ -259,11 +266,6 @@ fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     // TLC names a conjunct `[]P` of a property by its place: `line 11, col 47 to line 11, col 55 of module M`.
     let is_place = |violation: &Violation| violation.name.as_ref().is_some_and(|name| name.starts_with("line "));
     kinds && (!named || one.name == two.name || is_place(one) || is_place(two))
-}
-
-fn outcome_json(outcome: &CheckOutcome) -> String {
-    // An outcome has only text keys, so this cannot fail.
-    serde_json::to_string_pretty(outcome).unwrap_or_default()
 }
 
 impl Toolchain for BothToolchains {

@@ -305,6 +305,7 @@ fn rejected_report(
             warnings: Vec::new(),
             checker: explorer.checker(),
             version: explorer.version(),
+            confirmation: None,
         },
         output: String::new(),
         second_outcome: None,
@@ -441,6 +442,7 @@ pub(super) fn build_outcome(
         warnings: all_warnings,
         checker: explorer.checker(),
         version: safety.parsed.version.unwrap_or_else(|| explorer.version()),
+        confirmation: None,
     }
 }
 

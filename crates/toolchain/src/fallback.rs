@@ -20,6 +20,10 @@ impl FallbackToolchain {
         Self { first, second }
     }
 
+    pub(super) fn second(&self) -> &dyn Toolchain {
+        &*self.second
+    }
+
     async fn try_both<'a>(
         &'a self,
         needs_second: impl Fn(&Verdict) -> bool,

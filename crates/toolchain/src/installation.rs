@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use tokio::sync::OnceCell;
 
 use tlaforge_files::Sha;
@@ -27,6 +28,8 @@ pub struct Features {
     pub version: String,
     /// Then it supports `ALIAS` and `POSTCONDITION`.
     pub is_newer_than_2_15: bool,
+    /// Whether it can miss a violation of a temporal property if it has several workers.
+    pub needs_one_worker_for_properties: bool,
     /// Whether it knows `-noGenerateSpecTE`. Without that flag such a TLC writes a module for each counterexample.
     pub can_suppress_trace_module: bool,
 }
@@ -156,7 +159,9 @@ impl Features {
     fn from_help(help: &str) -> Option<Self> {
         let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| plain_version(&line[at..])))?;
         let is_newer_than_2_15 = version_number(&version).is_some_and(|v| v > (2, 15));
-        Some(Self { version, is_newer_than_2_15, can_suppress_trace_module: help.contains("-noGenerateSpecTE") })
+        let needs_one_worker_for_properties = is_of_maintained_line(&version);
+        let can_suppress_trace_module = help.contains("-noGenerateSpecTE");
+        Some(Self { version, is_newer_than_2_15, needs_one_worker_for_properties, can_suppress_trace_module })
     }
 }
 
@@ -165,6 +170,43 @@ const FETCHED_HELP: &str = "TLC2 Version 2.15 (rev: d5b5a7f)";
 
 fn is_fetched_jar(jar: &Path) -> bool {
     std::fs::read(jar).is_ok_and(|bytes| Sha::digest(bytes).as_str() == FETCHED_JAR_SHA256)
+}
+
+/// A public report of a wrong verdict of TLC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KnownFault {
+    /// The number of the issue in the repository tlaplus/tlaplus.
+    pub issue: u32,
+    pub what: &'static str,
+}
+
+/// The reported faults of the releases up to 1.7.4 (TLC 2.19), which were mended only in later builds: issue 1332 lists them.
+const FAULTS_UP_TO_2_19: [KnownFault; 6] = [
+    KnownFault {
+        issue: 1145,
+        what: "`SubSeq` of a function that `EXCEPT` has changed can have the values from before",
+    },
+    KnownFault {
+        issue: 1302,
+        what: "`EXCEPT` can change another function, too: violations are missed or wrongly reported",
+    },
+    KnownFault { issue: 1112, what: "invariants and temporal properties can be decided wrongly" },
+    KnownFault { issue: 725, what: "invariants and temporal properties can be decided wrongly" },
+    KnownFault { issue: 742, what: "temporal properties can be decided wrongly" },
+    KnownFault {
+        issue: 971,
+        what: "violations of temporal properties can be missed with several workers; tlaforge checks them with one",
+    },
+];
+
+/// The public reports of wrong verdicts that concern this version of TLC, given as TLC prints it; empty for a version whose
+/// faults are not known here.
+pub fn known_faults(version: &str) -> &'static [KnownFault] {
+    if is_of_maintained_line(version) { &FAULTS_UP_TO_2_19 } else { &[] }
+}
+
+fn is_of_maintained_line(version: &str) -> bool {
+    version_number(version).is_some_and(|number| number < (2, 20))
 }
 
 fn version_number(version: &str) -> Option<(u32, u32)> {

@@ -9,6 +9,7 @@ mod branches;
 mod check;
 mod child_task;
 mod community;
+mod confirmed;
 mod contract;
 mod core_actions;
 mod core_arithmetic;
@@ -73,6 +74,7 @@ mod witness_negations;
 mod witnesses;
 
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
+pub use confirmed::ConfirmedToolchain;
 pub use contract::{
     BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts,
     SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name,
@@ -86,7 +88,7 @@ pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_p
 pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
-pub use installation::JavaToolchain;
+pub use installation::{JavaToolchain, KnownFault, known_faults};
 pub use libraries::{JarKind, Libraries, LibraryError, ModulePlace, UnreadableModule};
 pub use library_toolchain::LibraryToolchain;
 pub use lint::{lint_cfg, lint_spec};

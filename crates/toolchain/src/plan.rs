@@ -158,14 +158,15 @@ pub(crate) fn behaviour_existence(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     RunPlan { label: "is there a behaviour".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
-/// The run that searches for a behaviour which satisfies all that the specification assumes and violates an invariant. In this
-/// form, a checker takes the invariant for a temporal property; otherwise it would look at each state by itself.
-pub(crate) fn under_assumptions(spec: &SpecText, cfg: &Cfg, invariant: &str) -> RunPlan {
+/// The run that searches for a behaviour which satisfies all that the specification assumes and comes to a state with `goal`: the
+/// negation of an invariant, or a witness. In this form, a checker takes the goal for a temporal property; otherwise it would
+/// look at each state by itself.
+pub(crate) fn under_assumptions(spec: &SpecText, cfg: &Cfg, goal: &str) -> RunPlan {
     let module = free_name(spec, "TlaforgeAllowed".to_owned());
     let property = format!("{module}_Property");
-    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == ~<>~{invariant}\n====\n", spec.name);
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == ~<>{goal}\n====\n", spec.name);
     let plan = for_trace(&temporal(cfg, &[property]));
-    RunPlan { label: format!("{invariant} under the assumptions"), wrapper: Some((module, text)), ..plan }
+    RunPlan { label: format!("{goal} under the assumptions"), wrapper: Some((module, text)), ..plan }
 }
 
 /// The run for temporal properties. The main run checks invariants and deadlock.

@@ -2,7 +2,7 @@
 //! behaviour satisfies it, and whether a violation is one of such a behaviour. A search for states does not know these conjuncts.
 
 use tlaforge_tla::semantic::find_verdict_limits;
-use tlaforge_tla::{Verdict, Violation, ViolationKind};
+use tlaforge_tla::{Reached, Verdict, Violation, ViolationKind, WitnessOutcome};
 
 use super::explorer::Run;
 use super::session::Session;
@@ -53,7 +53,7 @@ impl Session<'_> {
         let CheckRequest { spec, cfg, .. } = self.request;
         let others = cfg.invariants.iter().filter(|other| **other != name);
         for invariant in std::iter::once(&name).chain(others) {
-            let mut run = self.run(&plan::under_assumptions(spec, cfg, invariant)).await?;
+            let mut run = self.run(&plan::under_assumptions(spec, cfg, &format!("~{invariant}"))).await?;
             limit_liveness_to_constraint(cfg, &mut run);
             match run.verdict {
                 Verdict::Holds => {}
@@ -83,6 +83,30 @@ impl Session<'_> {
         rest.seconds += safety.seconds;
         *safety = rest;
         Ok(())
+    }
+
+    /// Replaces the path to a witness, found by a search for states, by a behaviour that satisfies all assumptions.
+    pub(super) async fn confirm_witness(
+        &mut self,
+        name: &str,
+        restrictions: &[String],
+    ) -> Result<WitnessOutcome, ToolError> {
+        let CheckRequest { spec, cfg, .. } = self.request;
+        let mut run = self.run(&plan::under_assumptions(spec, cfg, name)).await?;
+        limit_liveness_to_constraint(cfg, &mut run);
+        let timed_out = run.verdict.is_timed_out();
+        let why = match run.verdict {
+            Verdict::Holds => return Ok(WitnessOutcome { name: name.to_owned(), reached: Reached::No, timed_out }),
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Property => {
+                // One of these states is the witness.
+                let depth = run.parsed.trace.map_or(0, |trace| trace.steps.len());
+                return Ok(WitnessOutcome { name: name.to_owned(), reached: Reached::Yes { depth }, timed_out });
+            }
+            Verdict::Violated { violated } => violated.description(),
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => reason,
+        };
+        let why = format!("a path leads to it, but {}; about such a behaviour: {why}", not_shown(restrictions));
+        Ok(WitnessOutcome { timed_out, ..WitnessOutcome::undecided(name, why) })
     }
 
     /// What a search for states found in one state or step (a violated `[]P` or `[][A]_v` under PROPERTY, a failed assertion or

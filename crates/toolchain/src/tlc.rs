@@ -139,13 +139,18 @@ impl<'a> Tlc<'a> {
         };
         quote_configuration_line(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
-        Ok((Run { verdict, parsed, seconds, workers: plan.order.workers(cx.limits) }, output))
+        Ok((Run { verdict, parsed, seconds, workers: self.workers(plan, cx) }, output))
+    }
+
+    fn workers(&self, plan: &RunPlan, cx: &ToolContext<'_>) -> usize {
+        let is_one = self.features.needs_one_worker_for_properties && names_property(&plan.cfg);
+        if is_one { 1 } else { plan.order.workers(cx.limits) }
     }
 
     fn arguments(&self, plan: &RunPlan, main: &str, continues: bool, cx: &ToolContext<'_>) -> Vec<String> {
         // 2.15 does not know `-workers auto`. `-fp 0`, because newer versions choose the polynomial of the fingerprints at
         // random, and the reported probability of a collision would vary.
-        let workers = plan.order.workers(cx.limits).to_string();
+        let workers = self.workers(plan, cx).to_string();
         let cfg = format!("{main}.cfg");
         let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
         if plan.coverage {
@@ -252,4 +257,8 @@ fn quote_configuration_line(verdict: &mut Verdict, cfg: &str) {
 
 fn names_symmetry(cfg: &str) -> bool {
     cfg.split_whitespace().any(|word| word == "SYMMETRY")
+}
+
+fn names_property(cfg: &str) -> bool {
+    cfg.split_whitespace().any(|word| matches!(word, "PROPERTY" | "PROPERTIES"))
 }

@@ -7,7 +7,7 @@ use tlaforge_tla::{BranchCoverage, Cfg, Reached, Verdict, WitnessOutcome};
 
 use super::branches::Branches;
 use super::plan::{self, Symmetry, processors};
-use super::restrictions::{not_shown, restrictions};
+use super::restrictions::restrictions;
 use super::session::{Session, reached_verdict};
 use super::targets::Targets;
 use super::{BoxFuture, ToolError};
@@ -65,10 +65,9 @@ impl Session<'_> {
         if decided.iter().any(|outcome| matches!(outcome.reached, Reached::Yes { .. })) {
             let restrictions = restrictions(self.request);
             if !restrictions.is_empty() {
-                let why = format!("a path leads to it, but {}", not_shown(&restrictions));
                 for outcome in &mut decided {
                     if let Reached::Yes { .. } = outcome.reached {
-                        *outcome = WitnessOutcome::undecided(&outcome.name, &*why);
+                        *outcome = self.confirm_witness(&outcome.name, &restrictions).await?;
                     }
                 }
             }

@@ -12,7 +12,7 @@ use crate::report::counted;
 use crate::report::next_step::{answer_commands, next_steps};
 use crate::report::strengthen::{sample_line, strengthened_line};
 use crate::report::text::{known_words, status, undecided_open_points};
-use crate::tla::{CheckOutcome, Checker, FurtherVerdict, Verdict};
+use crate::tla::{CheckOutcome, Checker, Confirmation, FurtherVerdict, Verdict};
 
 pub(super) fn heading_sentence(context: &RunContext<'_>) -> String {
     let sentence = status(context.view);
@@ -128,11 +128,17 @@ fn mutants_words(revision: &Revision) -> Option<String> {
 
 fn checked_by(check: &CheckOutcome) -> String {
     let version = check.version.trim();
-    match check.checker {
-        Checker::Embedded => {
+    match (check.checker, &check.confirmation) {
+        (Checker::Tlc, _) => version.to_owned(),
+        (Checker::Embedded, None) => {
             format!("the embedded checker ({version}); SANY and TLC, the reference tools, did not run")
         }
-        Checker::Tlc => version.to_owned(),
+        (Checker::Embedded, Some(Confirmation::By(reference))) => {
+            format!("the embedded checker ({version}), and confirmed by SANY and TLC ({})", reference.trim())
+        }
+        (Checker::Embedded, Some(Confirmation::Missing(why))) => {
+            format!("the embedded checker ({version}); SANY and TLC, the reference tools, did not confirm it: {why}")
+        }
     }
 }
 

@@ -12,7 +12,7 @@ fn a_hanging_checker_is_killed_and_inconclusive() {
     // The second one does not listen to SIGTERM, and has a child of its own.
     for behaviour in [HANG.to_owned(), format!("trap '' TERM\n{HANG} &\n{HANG}")] {
         let bench = faking(&behaviour);
-        bench.run(&["check", "M.tla", "--tlc-timeout", "1"]).expect(3).prints(&[
+        bench.run(&["check", "M.tla", "--checker", "tlc", "--tlc-timeout", "1"]).expect(3).prints(&[
             "inconclusive: TLC did not end within 1 s\n",
             "- WitnessThree: not decided: TLC did not end within 1 s",
         ]);
@@ -23,16 +23,16 @@ fn a_hanging_checker_is_killed_and_inconclusive() {
 fn a_checker_that_floods_its_output_is_killed_and_inconclusive() {
     let bench = faking("exec yes 'States, states, states, and no end of them in sight whatever one does about it.'");
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    bench.run(&["check", "M.tla"]).expect(3).prints(&["inconclusive: TLC wrote more than "]);
+    bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(3).prints(&["inconclusive: TLC wrote more than "]);
 }
 
 #[test]
 fn a_checker_that_is_killed_decides_nothing() {
     faking("kill -9 $$")
-        .run(&["check", "M.tla"])
+        .run(&["check", "M.tla", "--checker", "tlc"])
         .expect(4)
         .says(&["error: tlc2.TLC broke: it was killed from outside"]);
-    faking("kill -11 $$").run(&["check", "M.tla"]).expect(4).says(&["error: tlc2.TLC broke"]);
+    faking("kill -11 $$").run(&["check", "M.tla", "--checker", "tlc"]).expect(4).says(&["error: tlc2.TLC broke"]);
 }
 
 /// What tools print if the machine fails them, as they print it.
@@ -55,17 +55,20 @@ fn a_failure_of_the_machine_is_no_verdict_of_the_tool() {
             frame(1000, &format!("TLC threw an unexpected exception.\nThe exception was a {trouble}\n: {trouble}"))
                 .replace("1000:0", "1000:1");
         for behaviour in [evaluation, general, format!("echo '{trouble}' >&2\n")] {
-            let done = faking(&format!("{behaviour}exit 75")).run(&["check", "M.tla"]).expect(4);
+            let done = faking(&format!("{behaviour}exit 75")).run(&["check", "M.tla", "--checker", "tlc"]).expect(4);
             let done = done.says(&["error: tlc2.TLC could not work on this machine: ", trouble.trim_end_matches('.')]);
             assert_eq!(done.stdout, "", "{behaviour}");
         }
         // The parser finds no module, the translator cannot write.
         let rejected = format!("echo '{trouble}'; echo '***Parse Error***'; echo 'line 1, col 1'; exit 1");
-        let done = faking_all(&rejected).run(&["check", "M.tla"]).expect(4);
+        let done = faking_all(&rejected).run(&["check", "M.tla", "--checker", "tlc"]).expect(4);
         done.says(&["error: tla2sany.SANY could not work on this machine: "]);
         let bench = faking_all(&format!("echo; echo ' {trouble}'; echo; exit 255"));
         bench.write("M.tla", ASSERTS.replace("MODULE Asserts", "MODULE M"));
-        bench.run(&["check", "M.tla"]).expect(4).says(&["error: pcal.trans could not work on this machine: "]);
+        bench
+            .run(&["check", "M.tla", "--checker", "tlc"])
+            .expect(4)
+            .says(&["error: pcal.trans could not work on this machine: "]);
     }
 }
 
@@ -113,7 +116,7 @@ fn a_tool_that_fails_on_one_module_leaves_it_undecided() {
     for (tool, module) in [("pcal.trans", ASSERTS), ("SANY", COUNTER), ("tlc2.TLC", COUNTER)] {
         let bench = fake(tool, breaks);
         put(&bench, module, "SPECIFICATION Spec\n");
-        let done = bench.run(&["check", "M.tla"]).expect(3);
+        let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(3);
         done.prints(&["inconclusive: ", "breaks on this module: ", "StackOverflowError"]);
     }
 }
@@ -121,7 +124,7 @@ fn a_tool_that_fails_on_one_module_leaves_it_undecided() {
 #[test]
 fn a_checker_without_memory_is_inconclusive() {
     faking("echo 'java.lang.OutOfMemoryError: Java heap space' >&2; exit 1")
-        .run(&["check", "M.tla"])
+        .run(&["check", "M.tla", "--checker", "tlc"])
         .expect(3)
         .prints(&["inconclusive: the JVM ran out of memory"]);
 }
@@ -145,7 +148,7 @@ fn a_success_without_evidence_is_no_success() {
     for (behaviour, status) in cases {
         let bench = faking(&behaviour);
         bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-        let done = bench.run(&["check", "M.tla"]).expect(status);
+        let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(status);
         assert!(!done.stdout.contains("holds"), "{behaviour}\n{}", done.stdout);
         if status == 4 {
             assert!(done.stdout.is_empty() && done.stderr.contains("broke"), "{behaviour}\n{}", done.stderr);
@@ -154,16 +157,19 @@ fn a_success_without_evidence_is_no_success() {
     // The control: the same script, with nothing missing.
     let bench = faking(&format!("{no_error}{}", counts(0)));
     bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    bench.run(&["check", "M.tla"]).expect(0).prints(&["holds: TypeOK"]);
+    bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(0).prints(&["holds: TypeOK"]);
 }
 
 #[test]
 fn a_parser_or_translator_without_output_has_failed() {
     for behaviour in ["exit 0", "exit 1", "kill -9 $$", "echo Parsing"] {
-        faking_all(behaviour).run(&["check", "M.tla"]).expect(4).says(&["error: tla2sany.SANY broke"]);
+        faking_all(behaviour)
+            .run(&["check", "M.tla", "--checker", "tlc"])
+            .expect(4)
+            .says(&["error: tla2sany.SANY broke"]);
         let bench = faking_all(behaviour);
         bench.write("M.tla", ASSERTS.replace("MODULE Asserts", "MODULE M"));
-        bench.run(&["check", "M.tla"]).expect(4).says(&["error: pcal.trans broke"]);
+        bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4).says(&["error: pcal.trans broke"]);
     }
 }
 
@@ -171,7 +177,7 @@ fn a_parser_or_translator_without_output_has_failed() {
 fn a_java_that_cannot_be_started_is_a_broken_tool() {
     let bench = faking("exit 0");
     std::fs::set_permissions(bench.path("jre/bin/java"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    bench.run(&["check", "M.tla"]).expect(4).says(&["error: ", "java"]);
+    bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4).says(&["error: ", "java"]);
 }
 
 #[test]
@@ -182,9 +188,12 @@ fn the_advice_for_missing_tools_says_how_to_install_them() {
     let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4);
     let done = done.says(&["error: java was not found\n", "hint: `apt-get install default-jre-headless` installs it"]);
     assert_eq!(done.stdout, "");
-    bench.run(&["check", "M.tla", "--tla-tools", "gone.jar"]).expect(4).says(&["was not found", "hint: "]);
+    bench
+        .run(&["check", "M.tla", "--checker", "tlc", "--tla-tools", "gone.jar"])
+        .expect(4)
+        .says(&["was not found", "hint: "]);
     let fake = faking("exit 0");
-    let done = fake.run(&["check", "M.tla", "--tla-tools", "gone.jar"]).expect(4);
+    let done = fake.run(&["check", "M.tla", "--checker", "tlc", "--tla-tools", "gone.jar"]).expect(4);
     done.says(&["gone.jar was not found", "hint: --tla-tools names it, but there is no such file"]);
 }
 

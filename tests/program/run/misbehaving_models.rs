@@ -225,7 +225,7 @@ fn a_module_that_does_not_translate_three_times_is_repaired_twice_and_never_chec
     assert!(run.events("check_finished").is_empty());
     let facts = run.bench.read("specs/workspace/facts.md");
     assert!(facts.contains("## Diagnostics of the last parse") && facts.contains("whle"), "{facts}");
-    assert!(facts.contains("module accepted by the PlusCal translator and SANY: NO"));
+    assert!(facts.contains("module accepted by the embedded translator and static checks, not by SANY: NO"));
     assert!(run.journal.last().unwrap()["data"]["why"].as_str().unwrap().contains("was not accepted"));
 }
 

@@ -6,6 +6,7 @@ mod answers;
 mod bad_input;
 mod blind_reading;
 mod branch;
+mod confirmation;
 mod control_characters;
 mod coverage;
 mod edits;

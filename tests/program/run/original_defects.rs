@@ -189,7 +189,7 @@ fn a_check_that_ran_out_of_time_keeps_its_output_and_invents_no_counts() {
     // TLC must have started before its deadline; a busy machine may need the longer one for that.
     let run = |seconds: &str| {
         let bench = crate::support::counter::bench_with_java();
-        bench.forge(&script, &["--max-revisions", "0", "--tlc-timeout", seconds]).expect(3);
+        bench.forge(&script, &["--max-revisions", "0", "--checker", "tlc", "--tlc-timeout", seconds]).expect(3);
         let journal = bench.journal("specs");
         let outcome = &journal.iter().find(|e| name(e) == "check_finished").unwrap()["data"]["outcome"];
         assert!(outcome["verdict"].to_string().contains("inconclusive"), "{outcome}");

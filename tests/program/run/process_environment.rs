@@ -54,7 +54,8 @@ fn an_interrupt_ends_a_running_checker_and_leaves_nothing_behind() {
     std::fs::create_dir(bench.path("tmp")).unwrap();
     let tmp = bench.path("tmp");
     bench.set("TMPDIR", tmp.to_str().unwrap());
-    let mut child = bench.command(&RUN).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = bench.command(&RUN);
+    let mut child = command.args(["--checker", "tlc"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = |text: &str| text.contains("\"lifeline\":\"model_check\"");
     let journal = bench.path("specs/journal.jsonl");
     wait_until("the check begins", || std::fs::read_to_string(&journal).is_ok_and(|t| begun(&t)));
