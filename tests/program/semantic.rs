@@ -593,7 +593,16 @@ fn symmetry_is_sound_if_members_are_treated_alike() {
     ] {
         assert_eq!(symmetry_fault_of(&format!("Next == {next}"), ""), None, "{next}");
     }
-    assert_eq!(symmetry_fault_of("Next == UNCHANGED <<x, y>>", "Other = {p2, p1, c}"), None);
+    // They stay the same if the members are exchanged; nothing can read a constant that is not declared.
+    for other in [
+        "Other = {p2, p1, c}",
+        "Other = {{p1, c}, {c, p2}, {}}",
+        "Other = {{p2, p3}, {p1, p2}, {p3, p1}} P = {p1, p2, p3}",
+        "Other = {\"p1\", \"q\"}",
+        "Undeclared = p1",
+    ] {
+        assert_eq!(symmetry_fault_of("Next == UNCHANGED <<x, y>>", other), None, "{other}");
+    }
 }
 
 #[test]
@@ -627,6 +636,11 @@ fn symmetry_is_not_sound_if_a_member_can_be_distinguished() {
         ("Top(S) == CHOOSE n \\in S : \\A m \\in S : n >= n\nNext == y' = Top(P) /\\ x' = x", "", "may pick a member"),
         (plain, "Other = p1", "names p1, a member of P"),
         (plain, "Other = {a}", "names a, a member of V"),
+        (plain, "Other = {{p1}, {p1, p2}}", "names p1"),
+        (plain, "Other = {{p1, p2}, {p2, p3}} P = {p1, p2, p3}", "names p1"),
+        // Another name for the set of the members, or for sets of them.
+        ("Next == x' = x /\\ y' = CHOOSE p \\in Other : TRUE", "Other = {p2, p1}", "may pick a member"),
+        ("Next == x' = x /\\ y' = CHOOSE p \\in UNION Other : TRUE", "Other = {{p2}, {p1}}", "may pick a member"),
         (plain, "P = {1, 2}", "P is not a set of model values"),
         (plain, "P = {\"p\", \"q\"}", "P is not a set of model values"),
         (plain, "VIEW Inv", "VIEW Inv"),

@@ -6,7 +6,7 @@ use tlaforge::toolchain::{CheckRequest, Libraries, SpecText, local_modules};
 use super::bench::{Bench, verdict};
 
 /// The modules that a specification needs, and facts about their operators.
-const FACTS: [(&str, &[&str]); 9] = [
+const FACTS: [(&str, &[&str]); 13] = [
     (
         "SequencesExt",
         &[
@@ -45,6 +45,18 @@ const FACTS: [(&str, &[&str]); 9] = [
             "SumFunction(<<1, 2, 3>>) = 6 /\\ FoldFunctionOnSet(LAMBDA a, b : a + b, 0, <<1, 2, 3>>, {1, 3}) = 4",
         ],
     ),
+    (
+        "WellFoundedInduction",
+        &[
+            "SetLessThan(2, {<<1, 2>>, <<3, 1>>}, 1..3) = {1} /\\ OpToRel(<, {1, 2}) = {<<1, 2>>}",
+            "TransitiveClosureOn({<<1, 2>>, <<2, 3>>}, 1..3) = {<<1, 2>>, <<2, 3>>, <<1, 3>>}",
+            "LexPairOrdering({<<1, 2>>}, {<<3, 4>>}, {1}, {3, 4}) = {<<<<1, 3>>, <<1, 4>>>>}",
+            "PreImage(LAMBDA n : 3 - n, {1, 2}, {<<1, 2>>}) = {<<2, 1>>}",
+        ],
+    ),
+    ("FiniteSetTheorems", &["FiniteSubsetsOf({1}) = {{}, {1}} /\\ StrictSubsetOrdering({1}) = {<<{}, {1}>>}"]),
+    ("SequencesExtTheorems", &["Front(<<1, 2>>) = <<1>>"]),
+    ("BagsTheorems", &["Scaling(2, <<1, 3>>) = <<2, 6>> /\\ SeqToBag(<<1, 1>>) = <<2>>"]),
     ("Bitwise", &["(5 & 6) = 4 /\\ (5 | 6) = 7 /\\ (5 ^^ 6) = 3 /\\ Not(5) = 2 /\\ shiftR(13, 2) = 3"]),
     ("BagsExt", &["BagAdd(<<1>>, 1) = <<2>> /\\ BagRemove(<<1>>, 1) = <<>> /\\ SumBag(<<2, 3>>) = 8"]),
     (

@@ -141,6 +141,13 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
     // A substitution that needs what it replaces.
     ("\\* not TLC\nInit2 == Init /\\ x = 0", "", "CONSTANT Init <- Init2\n", "invalid parse"),
     ("\\* not TLC\nTwo == 1\nOne == Two\nOK == One = 1", "", "CONSTANT Two <- One\nINVARIANT OK\n", "invalid parse"),
+    // Of the instance, it needs only what does not need it.
+    (
+        "CONSTANT F(_)\nI == INSTANCE C\nImpl(n) == IF n = 0 THEN I!Zero ELSE n\nOK == F(x) = x /\\ I!Same(x)",
+        "CONSTANT F(_)\nZero == 0\nSame(n) == F(n) = n",
+        "CONSTANT F <- Impl\nINVARIANT OK\n",
+        "holds",
+    ),
     ("CONSTANT N\nState == x\nOK == N = 0", "", "CONSTANT N <- State\nINVARIANT OK\n", "invalid parse"),
     // Instances.
     (

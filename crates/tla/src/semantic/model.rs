@@ -130,7 +130,7 @@ impl Model {
         if seen.insert(from) {
             let mut nodes: Vec<NodeId> = self.graph.symbol(from).body.into_iter().collect();
             while let Some(node) = nodes.pop() {
-                let (symbols, parts) = self.uses(node);
+                let (symbols, parts) = self.uses_of_instance(node).unwrap_or_else(|| self.uses(node));
                 nodes.extend(parts);
                 for symbol in symbols {
                     let by = self.replacement(symbol).flatten().filter(|_| symbol != to);
@@ -280,6 +280,22 @@ impl Model {
         };
         let number = |node: &NodeId| self.number(&Expansion { node: *node, scope: expansion.scope.clone() });
         Ok(number(first)?.zip(number(last)?))
+    }
+
+    /// What an expression of an instance uses: of the values that the instance substitutes, only those for names that the expression
+    /// needs. `None` for any other expression.
+    fn uses_of_instance(&self, node: NodeId) -> Option<(Vec<SymbolId>, Vec<NodeId>)> {
+        let Node::Substituted { body, by } = self.graph.node(node) else { return None };
+        let (mut needed, mut open) = (HashSet::new(), vec![*body]);
+        while let Some(node) = open.pop() {
+            let (symbols, parts) = self.uses(node);
+            open.extend(parts);
+            let new = symbols.into_iter().filter(|symbol| needed.insert(*symbol));
+            open.extend(new.filter_map(|symbol| self.graph.symbol(symbol).body));
+        }
+        let pairs = self.graph.substitutions[*by as usize].pairs.iter();
+        let values = pairs.filter(|(name, _)| needed.contains(name)).map(|(_, value)| *value);
+        Some((Vec::new(), std::iter::once(*body).chain(values).collect()))
     }
 
     /// The operators that an expression applies directly, and its direct subexpressions.

@@ -174,7 +174,12 @@ impl Parser<'_> {
         if !fits {
             return syntax_error(token.start, format!("`{text}` has another level than its proof"));
         }
-        Ok(self.canonical_step(&text).map(|text| Name { text, offset: token.start }))
+        let name = self.canonical_step(&text).map(|text| Name { text, offset: token.start });
+        if level.is_none() && name.is_some() {
+            let message = format!("`{text}` cannot be a name: write the number of the level, as in `<{next}>1.`");
+            return syntax_error(token.start, message);
+        }
+        Ok(name)
     }
 
     /// `<1>a` for `<*>a`, `<01>a`, `<1>a.`; `None` for a step without a name.

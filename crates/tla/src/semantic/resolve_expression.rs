@@ -300,6 +300,10 @@ impl Resolver<'_> {
         if !self.updates.is_empty() {
             self.error(name.offset, "a label is not allowed within EXCEPT".into());
         }
+        if self.inner_sequents.contains(&true) {
+            let message = "a label is not allowed behind a NEW of an ASSUME within another ASSUME";
+            self.error(name.offset, message.into());
+        }
         let (node, inner) = self.labelled_expression(body);
         let symbols: Vec<SymbolId> = parameters.iter().filter_map(|parameter| self.lookup(&parameter.text)).collect();
         let Some(frame) = self.frames.last() else { return node };

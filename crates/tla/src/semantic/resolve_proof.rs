@@ -65,7 +65,9 @@ impl Resolver<'_> {
                 Assumed::Formula(formula) => parts.push(self.expression(formula)),
                 Assumed::Sequent(inner) => {
                     self.scopes.push(Scope::default());
+                    self.inner_sequents.push(false);
                     parts.push(self.sequent(inner));
+                    self.inner_sequents.pop();
                     self.scopes.pop();
                 }
                 Assumed::New { declared: symbol, level, set } => {
@@ -80,6 +82,9 @@ impl Resolver<'_> {
                     let id = self.graph.add_symbol(symbol);
                     self.declare(id);
                     declared.push(id);
+                    if let Some(declares) = self.inner_sequents.last_mut() {
+                        *declares = true;
+                    }
                 }
             }
         }

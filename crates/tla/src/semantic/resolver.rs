@@ -26,6 +26,8 @@ pub(super) struct Resolver<'a> {
     pub(super) loaded: &'a HashMap<String, ModuleId>,
     /// The meanings of `@`, innermost last.
     pub(super) updates: Vec<Vec<NodeId>>,
+    /// For each ASSUME within another ASSUME that is being read: whether it has declared a symbol so far.
+    pub(super) inner_sequents: Vec<bool>,
     pub(super) frames: Vec<Frame>,
     let_depth: usize,
     /// Number of operators declared RECURSIVE and not yet defined, by depth of LET.
@@ -50,6 +52,7 @@ pub(super) fn resolve(graph: &mut Graph, loaded: &HashMap<String, ModuleId>, fil
         scopes: vec![built_ins],
         loaded,
         updates: Vec::new(),
+        inner_sequents: Vec::new(),
         frames: Vec::new(),
         let_depth: 0,
         unresolved: vec![0],

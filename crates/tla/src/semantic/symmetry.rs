@@ -32,6 +32,7 @@ pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, Str
         cfg,
         sets: BTreeSet::new(),
         members: BTreeMap::new(),
+        naming: BTreeSet::new(),
         seen: BTreeSet::new(),
         reasons: Vec::new(),
     };
@@ -53,6 +54,8 @@ struct Soundness<'a> {
     sets: BTreeSet<SymbolId>,
     /// The members that such a definition names, which are constants themselves, each with that definition.
     members: BTreeMap<SymbolId, SymbolId>,
+    /// Other constants with a value that names members and stays the same if these are exchanged.
+    naming: BTreeSet<SymbolId>,
     seen: BTreeSet<SymbolId>,
     reasons: Vec<String>,
 }
@@ -141,7 +144,7 @@ impl Soundness<'_> {
 
     /// Checks that the members of the sets are model values, and that nothing else in the configuration names them.
     fn check_members(&mut self) {
-        let mut reasons = Vec::new();
+        let (mut reasons, mut naming) = (Vec::new(), BTreeSet::new());
         for set in self.sets.iter().chain(self.members.keys()) {
             let name = &*self.model.graph.symbol(*set).name;
             let members: Vec<&str> = match self.assigned_value(*set) {
@@ -172,22 +175,21 @@ impl Soundness<'_> {
             };
             let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
             for (other, value) in others {
-                let words: BTreeSet<&str> = value
-                    .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                    .filter(|word| !word.is_empty())
-                    .collect();
-                // A set with all members stays the same if they are exchanged.
-                let is_flat_set = value.starts_with('{') && value.matches('{').count() == 1;
-                if is_flat_set && whole.iter().all(|member| words.contains(member)) {
-                    continue;
-                }
-                if let Some(member) = members.iter().find(|member| words.contains(*member)) {
-                    reasons
-                        .push(format!("`{other} = {value}` in the configuration names {member}, a member of {name}"));
+                let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                let Some(member) = words.find(|word| members.contains(word)) else { continue };
+                match self.model.configured_symbol(other) {
+                    // Nothing can read it.
+                    None => {}
+                    Some(symbol) if stays_the_same(value, &whole) => {
+                        naming.insert(symbol);
+                    }
+                    Some(_) => reasons
+                        .push(format!("`{other} = {value}` in the configuration names {member}, a member of {name}")),
                 }
             }
         }
         self.reasons.extend(reasons);
+        self.naming = naming;
     }
 
     /// Checks everything that a definition uses.
@@ -349,7 +351,11 @@ impl Soundness<'_> {
         let symbol = self.model.graph.symbol(operator);
         match self.model.replacement(operator) {
             Some(Some(by)) => return self.operator_depends(by, bound, seen),
-            Some(None) => return self.sets.contains(&operator) || self.members.contains_key(&operator),
+            Some(None) => {
+                return self.sets.contains(&operator)
+                    || self.members.contains_key(&operator)
+                    || self.naming.contains(&operator);
+            }
             None => {}
         }
         match symbol.kind {
@@ -366,4 +372,45 @@ impl Soundness<'_> {
             _ => true,
         }
     }
+}
+
+/// Whether a value of the configuration stays the same if any of these model values are exchanged. That is so if it does for each two
+/// neighbours. A value that is no set, and names one of them, changes.
+fn stays_the_same(value: &str, members: &[&str]) -> bool {
+    let Some(unchanged) = canonical(value, &|name| name) else { return false };
+    members.windows(2).all(|pair| {
+        let exchanged = |name| match name {
+            name if name == pair[0] => pair[1],
+            name if name == pair[1] => pair[0],
+            name => name,
+        };
+        canonical(value, &exchanged).is_some_and(|changed| changed == unchanged)
+    })
+}
+
+/// A value of the configuration with other names, its sets sorted; `None` if it has another form than names, numbers, strings and
+/// sets of them.
+fn canonical<'v>(value: &'v str, renamed: &dyn Fn(&'v str) -> &'v str) -> Option<String> {
+    let value = value.trim();
+    let Some(inner) = value.strip_prefix('{') else {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"');
+        return (!value.is_empty() && value.chars().all(is_plain)).then(|| renamed(value).to_owned());
+    };
+    let inner = inner.strip_suffix('}')?;
+    let (mut elements, mut depth, mut from) = (BTreeSet::new(), 0usize, 0);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                elements.insert(canonical(&inner[from..at], renamed)?);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !inner.trim().is_empty() {
+        elements.insert(canonical(&inner[from..], renamed)?);
+    }
+    Some(format!("{{{}}}", Vec::from_iter(elements).join(", ")))
 }
