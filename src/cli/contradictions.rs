@@ -1,5 +1,5 @@
-//! Reports of contradictions between two checkers, on disk. The verdict is that of the reference checker; a contradiction
-//! is a defect of one of the two, so the command ends with the exit status of a defect.
+//! Reports of contradictions between two checkers, on disk. With `both`, the verdict is that of the reference checker, with
+//! `auto` it is inconclusive. A contradiction is a defect of one of the two, so the command ends with the exit status of a defect.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -158,7 +158,7 @@ pub(super) async fn drive_and_report(
         print_result(&format!("Files: {}\n", run.root().display()));
     }
     pages.page.write_run_until(&cancel, run.root(), &view, &run.entries()).await?;
-    // The outcome is that of the reference checker, so only the exit status shows the contradiction.
+    // With `both`, the outcome is that of the reference checker, so only the exit status shows the contradiction.
     let exit =
         if prepared.contradictions.has_any() { Exit::Defect } else { exit_status(finished.outcome, finished.reason) };
     if let Some(question) = run.view().open_question().filter(|_| finished.outcome == Outcome::AmbiguityFound) {

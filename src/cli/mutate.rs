@@ -191,6 +191,9 @@ async fn mutate_once(
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec.clone(), cfg_text, &cx).await;
     let (subject, baseline) = prepared.map_err(|error| {
         let failure = baseline_failure(&error, &files, args, &settings);
+        if contradictions.has_any() {
+            return Failure::new(Exit::Defect, failure.message);
+        }
         let note = missing_modules_note(&args.spec, &spec, &limits.libraries, &failure.message);
         note.filter(|_| failure.exit == Exit::Baseline).into_iter().fold(failure, Failure::hint)
     })?;

@@ -32,8 +32,9 @@ use super::signals::cancel_on_signals;
 use super::swap_example::example_recording;
 use super::telemetry::name_run;
 use super::terminal::{print_json_line, print_result};
+use super::tools::{discover_java_tools, tool_failure};
 use super::trust::{make_paths_absolute, refuse_untrusted_journal};
-use crate::config::{Layer, Settings};
+use crate::config::{CheckerChoice, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
 use crate::monitor::RunObjective;
@@ -176,8 +177,23 @@ impl ContinuedRun<'_> {
     /// Not for a finished run, which uses none of the programs, servers and files that its journal names.
     async fn prepare(&self, run: &Run, display: &Arc<Display>, cancel: Cancel) -> Result<Preparation, Failure> {
         refuse_untrusted_journal(&self.recorded, &self.flags, &self.settings)?;
+        self.require_confirmation()?;
         let answers = answer_source(&self.settings, &self.view.settings.command_line)?;
         prepare(&self.settings, answers, run.root(), display, cancel).await
+    }
+
+    /// A journal names `auto` only if the reference tools confirm the verdicts of the run.
+    ///
+    /// # Errors
+    /// Status 4 if they are missing now, and no other checker was chosen.
+    fn require_confirmation(&self) -> Result<(), Failure> {
+        if self.flags.checker.is_none() && self.recorded.checker == Some(CheckerChoice::Auto) {
+            discover_java_tools(&self.settings).map_err(|missing| {
+                let hint = "the Java tools confirm the verdicts of this run; --checker embedded continues without them";
+                tool_failure(&missing).hint(hint)
+            })?;
+        }
+        Ok(())
     }
 
     /// Journals that the run continues at the end of its journal.

@@ -29,7 +29,7 @@ pub(super) struct Tools {
     pub contradictions: Arc<ContradictionReports>,
 }
 
-/// Creates the tools that the settings select. With `both`, contradictions are written below `reports_dir`.
+/// Creates the tools that the settings select. With `both` and `auto`, contradictions are written below `reports_dir`.
 ///
 /// # Errors
 /// Status 4 if Java tools were selected and are missing.

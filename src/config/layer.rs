@@ -54,7 +54,7 @@ fn line_prefix(place: Option<&FilePlace>) -> String {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckerChoice {
-    /// The Java tools if they are found, otherwise the embedded tools.
+    /// The embedded tools; the Java tools, if they are found, decide what those leave undecided, and confirm the rest.
     #[default]
     Auto,
     /// The Java tools.

@@ -38,7 +38,8 @@ pub fn check_json(outcome: &CheckOutcome) -> Value {
         "witnesses": outcome.witnesses,
         "warnings": outcome.warnings,
         "checker": outcome.checker,
-        "note": outcome.is_without_reference().then_some(WITHOUT_JAVA),
+        "confirmation": outcome.confirmation,
+        "note": (outcome.is_without_reference() && outcome.confirmation.is_none()).then_some(WITHOUT_JAVA),
         "version": outcome.version,
     })
 }

@@ -78,12 +78,14 @@ pub fn parsers_of(outcome: &CheckOutcome) -> &'static str {
     }
 }
 
-/// What stands in parentheses behind a verdict: whether the reference tools came to it, too; `None` if they decided it.
+/// Whether the reference tools came to the verdict, too, for the parentheses after it; `None` if they decided it, or if its reason
+/// says so.
 fn reference_note(outcome: &CheckOutcome) -> Option<String> {
     match (outcome.checker, &outcome.confirmation) {
         (Checker::Tlc, _) => None,
         (Checker::Embedded, None) => Some(WITHOUT_JAVA.to_owned()),
         (Checker::Embedded, Some(Confirmation::By(_))) => Some("confirmed by SANY and TLC".to_owned()),
+        (Checker::Embedded, Some(Confirmation::Missing(_))) if outcome.verdict.name() == "inconclusive" => None,
         (Checker::Embedded, Some(Confirmation::Missing(why))) => Some(format!("not confirmed by TLC: {why}")),
     }
 }

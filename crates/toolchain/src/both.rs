@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tlaforge_tla::{Branch, CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
+use tlaforge_tla::{Branch, Cfg, CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
 
 use super::bounds::configured_bounds;
 use super::{
@@ -35,13 +35,13 @@ impl Contradiction {
     /// The contradiction of checks of one request, with what each of them printed.
     pub(super) fn of_checks(request: &CheckRequest, lines: Vec<String>, checks: &[&CheckReport]) -> Self {
         let cfg = (format!("{}.cfg", request.spec.name), request.cfg_text.clone());
-        let shown = checks.iter().map(|check| (format!("{}.txt", check.outcome.checker.id()), shown(check)));
-        Self::new(&request.spec, lines, std::iter::once(cfg).chain(shown).collect())
+        let printed = checks.iter().map(|check| (format!("{}.txt", check.outcome.checker.id()), printed_by(check)));
+        Self::new(&request.spec, lines, std::iter::once(cfg).chain(printed).collect())
     }
 }
 
 /// What a checker printed, and its outcome.
-fn shown(check: &CheckReport) -> String {
+fn printed_by(check: &CheckReport) -> String {
     // An outcome has only text keys, so this cannot fail.
     let outcome = serde_json::to_string_pretty(&check.outcome).unwrap_or_default();
     format!("{}\n{outcome}", check.output)
@@ -88,7 +88,10 @@ impl BothToolchains {
             Ok(second) => {
                 let found = (&first.outcome, &second.outcome);
                 let mut lines = differences(found.0, found.1);
-                lines.extend(find_contradicting_violation(&*self.other, request, found, &silent).await?);
+                if let Comparison::Contradicts(line) = compare_violations(&*self.other, request, found, &silent).await?
+                {
+                    lines.push(line);
+                }
                 (lines, Some(second))
             }
             // A missing tool says nothing about the specification.
@@ -104,63 +107,86 @@ impl BothToolchains {
     }
 }
 
-/// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
-/// `second_tools` search for the violation of the first alone.
-pub(super) async fn find_contradicting_violation(
+/// What a second toolchain says of a violation that another one found.
+pub(super) enum Comparison {
+    Agrees,
+    /// They contradict each other, in one line.
+    Contradicts(String),
+    /// The second one did not decide it, for this reason.
+    Undecided(String),
+}
+
+/// Compares two violations of one request. Which violation is found first depends on the order of exploration. If the two checkers
+/// found different ones, `second_tools` search for the violation of the first alone.
+pub(super) async fn compare_violations(
     second_tools: &dyn Toolchain,
     request: &CheckRequest,
     (first, second): (&CheckOutcome, &CheckOutcome),
     cx: &ToolContext<'_>,
-) -> Result<Option<String>, ToolError> {
+) -> Result<Comparison, ToolError> {
     let (Verdict::Violated { violated: first_violation }, Verdict::Violated { violated: second_violation }) =
         (&first.verdict, &second.verdict)
     else {
-        return Ok(None);
+        return Ok(Comparison::Agrees);
     };
     if is_same_violation(first_violation, second_violation) {
-        return Ok(None);
+        return Ok(Comparison::Agrees);
     }
-    let mut alone = request.clone();
-    let named: Vec<String> = first_violation.name.iter().cloned().collect();
-    // Nothing else may be violated first.
-    alone.cfg.witnesses.clear();
-    alone.cfg.invariants.clear();
-    alone.cfg.properties.clear();
-    match first_violation.kind {
-        // `[]P` under PROPERTY is reported as a violated invariant.
-        ViolationKind::Invariant if request.cfg.properties.iter().any(|p| Some(p) == first_violation.name.as_ref()) => {
-            alone.cfg.properties = named;
-        }
-        ViolationKind::Invariant => alone.cfg.invariants = named,
-        ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
-        _ => {}
-    }
-    if first_violation.kind != ViolationKind::Deadlock {
-        alone.cfg.check_deadlock = Some(false);
-    }
-    alone.cfg_text = alone.cfg.render();
-    Ok(match second_tools.check(&alone, cx).await {
-        Ok(again) => match &again.outcome.verdict {
-            Verdict::Violated { violated } if is_same_violation(first_violation, violated) => None,
-            Verdict::Inconclusive { .. } => None,
-            verdict => Some(format!(
-                "{}: {}; {} found {}, and checking the former alone gives: {}",
-                first.checker.name(),
-                first_violation.description(),
-                second.checker.name(),
-                second_violation.description(),
-                verdict.name()
-            )),
-        },
+    let alone = CheckRequest { cfg: only_violation(request, first_violation), ..request.clone() };
+    let alone = CheckRequest { cfg_text: alone.cfg.render(), ..alone };
+    let found = match second_tools.check(&alone, cx).await {
+        Ok(again) => again.outcome.verdict,
         Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
-        Err(_) => None,
+        Err(error) => return Ok(Comparison::Undecided(error.to_string())),
+    };
+    Ok(match found {
+        Verdict::Violated { violated } if is_same_violation(first_violation, &violated) => Comparison::Agrees,
+        Verdict::Inconclusive { reason, .. } => Comparison::Undecided(reason),
+        Verdict::Invalid { reason, .. } if is_limit_of_tlc(&reason) => Comparison::Undecided(reason),
+        verdict => Comparison::Contradicts(format!(
+            "{}: {}; {} found {}, and checking the former alone gives: {}",
+            first.checker.name(),
+            first_violation.description(),
+            second.checker.name(),
+            second_violation.description(),
+            verdict.name()
+        )),
     })
 }
 
-/// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, and numbers beyond 32
-/// bits.
-const TLC_LIMITS: [&str; 4] =
-    ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
+/// The configuration with which nothing else can be violated first.
+fn only_violation(request: &CheckRequest, violation: &Violation) -> Cfg {
+    let named: Vec<String> = violation.name.iter().cloned().collect();
+    let (witnesses, invariants, properties) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cfg = Cfg { witnesses, invariants, properties, ..request.cfg.clone() };
+    match violation.kind {
+        // `[]P` under PROPERTY is reported as a violated invariant.
+        ViolationKind::Invariant if request.cfg.properties.iter().any(|p| Some(p) == violation.name.as_ref()) => {
+            cfg.properties = named;
+        }
+        ViolationKind::Invariant => cfg.invariants = named,
+        ViolationKind::Property | ViolationKind::ActionProperty => cfg.properties = named,
+        _ => {}
+    }
+    if violation.kind != ViolationKind::Deadlock {
+        cfg.check_deadlock = Some(false);
+    }
+    cfg
+}
+
+/// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, numbers beyond 32 bits, and sets of more
+/// than a million elements.
+const TLC_LIMITS: [&str; 5] = [
+    "needs a newer checker",
+    "Overflow when computing",
+    "can't handle a number this big",
+    "has more than 32 bits",
+    "with too many elements",
+];
+
+fn is_limit_of_tlc(reason: &str) -> bool {
+    TLC_LIMITS.iter().any(|limit| reason.contains(limit))
+}
 
 /// The result of the second checker next to that of the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
@@ -187,7 +213,7 @@ pub(super) fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<St
     };
     let decided = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Inconclusive { .. } => false,
-        Verdict::Invalid { reason, .. } => !TLC_LIMITS.iter().any(|limit| reason.contains(limit)),
+        Verdict::Invalid { reason, .. } => !is_limit_of_tlc(reason),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
     let (one, two) = (first.checker.name(), second.checker.name());

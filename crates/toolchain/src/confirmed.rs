@@ -3,7 +3,7 @@
 
 use tlaforge_tla::{CheckOutcome, Checker, Confirmation, Verdict};
 
-use super::both::{Contradiction, Reporter, differences, find_contradicting_violation};
+use super::both::{Comparison, Contradiction, Reporter, compare_violations, differences};
 use super::{
     BoxFuture, CheckReport, CheckRequest, FallbackToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText,
     ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
@@ -21,12 +21,12 @@ pub struct ConfirmedToolchain {
 
 /// What the reference tools said of a verdict.
 enum Reference {
-    /// They decided it themselves, because the quick tools could not.
+    /// They decided it themselves, because the quick tools could not, and their translation is the same.
     Decided,
-    Checked(Box<CheckReport>),
+    /// They checked this request.
+    Checked(Box<CheckRequest>, Box<CheckReport>),
     /// The reference translator rejects the algorithm, for this reason.
     Untranslated(String),
-    Failed(String),
 }
 
 impl ConfirmedToolchain {
@@ -42,35 +42,55 @@ impl ConfirmedToolchain {
         }
         // The first checker's counts stay on the screen.
         let silent = ToolContext { progress: &|_| {}, ..*cx };
-        let decided = self.decide_again(request, &checked, &silent).await;
-        let (again, lines) = match decided {
-            Ok(Reference::Checked(again)) => {
-                let found = (&checked.outcome, &again.outcome);
-                let mut lines = differences(found.0, found.1);
-                lines.extend(find_contradicting_violation(self.tools.second(), request, found, &silent).await?);
-                (Reference::Checked(again), lines)
-            }
+        match self.ask_reference(request, &checked, &silent).await {
+            Ok(Reference::Decided) => Ok(checked),
             Ok(Reference::Untranslated(why)) => {
                 let line = format!("translation: the reference translator rejects the algorithm ({why})");
-                (Reference::Untranslated(why), vec![line])
+                Ok(self.contradict(request, checked, None, vec![line]))
             }
-            Ok(other) => (other, Vec::new()),
-            // The module can be at fault, or too large; a broken tool has to be mended before anything is decided.
+            Ok(Reference::Checked(translated, again)) => {
+                self.compare(request, checked, (*translated, *again), &silent).await
+            }
+            // The module can be at fault, or too large. A broken tool has to be repaired before anything is decided.
             Err(error) if error.is_caused_by_input() || matches!(error, ToolError::Deadline { .. }) => {
-                (Reference::Failed(error.to_string()), Vec::new())
+                Ok(self.leave_unconfirmed(checked, error.to_string(), matches!(error, ToolError::Deadline { .. })))
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets the reference tools translate and decide.
+    async fn ask_reference(
+        &self,
+        request: &CheckRequest,
+        checked: &CheckReport,
+        cx: &ToolContext<'_>,
+    ) -> Result<Reference, ToolError> {
+        let reference = self.tools.second();
+        let spec = match self.translate_by_reference(&request.spec, cx).await? {
+            Ok(spec) => spec,
+            Err(why) => return Ok(Reference::Untranslated(why)),
         };
-        Ok(if lines.is_empty() {
-            self.confirm(checked, again)
+        if checked.outcome.checker == reference.checker() && spec.text == request.spec.text {
+            return Ok(Reference::Decided);
+        }
+        let mut request = CheckRequest { spec, ..request.clone() };
+        // Only the verdict is confirmed.
+        request.cfg.witnesses.clear();
+        let CheckOutcome { statistics, bounds, .. } = &checked.outcome;
+        // Only a whole check asks whether any behaviour satisfies what the specification assumes.
+        let is_small = statistics.distinct.is_some_and(|states| states <= FEW_STATES) && bounds.assumptions.is_empty();
+        let again = if is_small {
+            reference.decide(&request, cx).await?
         } else {
-            self.contradict(request, checked, &again, lines)
-        })
+            reference.check_without_details(&request, cx).await?
+        };
+        Ok(Reference::Checked(Box::new(request), Box::new(again)))
     }
 
     /// The module with the reference translator's translation, if its own is the quick translator's; otherwise the module itself,
     /// whose translation someone may have kept on purpose. `Err` if the reference translator rejects the algorithm.
-    async fn translate_again(
+    async fn translate_by_reference(
         &self,
         spec: &SpecText,
         cx: &ToolContext<'_>,
@@ -86,82 +106,75 @@ impl ConfirmedToolchain {
         })
     }
 
-    async fn decide_again(
+    /// Compares the two reports, of which the second is for the reference translator's translation.
+    async fn compare(
         &self,
         request: &CheckRequest,
-        checked: &CheckReport,
+        mut checked: CheckReport,
+        (translated, second): (CheckRequest, CheckReport),
         cx: &ToolContext<'_>,
-    ) -> Result<Reference, ToolError> {
-        let reference = self.tools.second();
-        let mut request = request.clone();
-        request.spec = match self.translate_again(&request.spec, cx).await? {
-            Ok(spec) => spec,
-            Err(why) => return Ok(Reference::Untranslated(why)),
-        };
-        if checked.outcome.checker == reference.checker() {
-            return Ok(Reference::Decided);
+    ) -> Result<CheckReport, ToolError> {
+        match &second.outcome.verdict {
+            Verdict::Holds | Verdict::Violated { .. } => {}
+            // What TLC refuses to evaluate contradicts nothing.
+            Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => {
+                let timed_out = second.outcome.verdict.is_timed_out();
+                checked.output.push_str(&second.output);
+                return Ok(self.leave_unconfirmed(checked, reason.clone(), timed_out));
+            }
         }
-        // A witness that was reached has a path to show for it.
-        request.cfg.witnesses.clear();
-        let CheckOutcome { statistics, bounds, .. } = &checked.outcome;
-        // Only a whole check asks whether any behaviour satisfies what the specification assumes.
-        let is_small = statistics.distinct.is_some_and(|states| states <= FEW_STATES) && bounds.assumptions.is_empty();
-        let again = if is_small {
-            reference.decide(&request, cx).await?
-        } else {
-            reference.check_without_details(&request, cx).await?
-        };
-        Ok(Reference::Checked(Box::new(again)))
+        let found = (&checked.outcome, &second.outcome);
+        let mut lines = differences(found.0, found.1);
+        match compare_violations(self.tools.second(), &translated, found, cx).await? {
+            Comparison::Agrees => {}
+            Comparison::Contradicts(line) => lines.push(line),
+            Comparison::Undecided(reason) if lines.is_empty() => {
+                return Ok(self.leave_unconfirmed(checked, reason, false));
+            }
+            Comparison::Undecided(_) => {}
+        }
+        if !lines.is_empty() {
+            return Ok(self.contradict(request, checked, Some((&translated, &second)), lines));
+        }
+        checked.output.push_str(&second.output);
+        if checked.outcome.checker != second.outcome.checker {
+            checked.outcome.confirmation = Some(Confirmation::By(second.outcome.version));
+        }
+        Ok(checked)
     }
 
     fn contradict(
         &self,
         request: &CheckRequest,
         mut checked: CheckReport,
-        again: &Reference,
+        second: Option<(&CheckRequest, &CheckReport)>,
         lines: Vec<String>,
     ) -> CheckReport {
-        let first = checked.outcome.checker.name();
-        let reason = format!(
-            "{first} and the reference tools contradict each other, so one of them has a defect: {}",
-            lines.join("; ")
-        );
-        let mut checks = vec![&checked];
-        if let Reference::Checked(again) = again {
-            checks.push(again);
+        let all = lines.join("; ");
+        let checks: Vec<&CheckReport> = std::iter::once(&checked).chain(second.map(|(_, report)| report)).collect();
+        let mut contradiction = Contradiction::of_checks(request, lines, &checks);
+        if let Some((translated, _)) = second.filter(|(translated, _)| translated.spec.text != request.spec.text) {
+            let file = format!("{}.reference-translation.tla", request.spec.name);
+            contradiction.files.push((file, translated.spec.text.clone()));
         }
-        (self.report)(&Contradiction::of_checks(request, lines, &checks));
-        checked.outcome.verdict = Verdict::inconclusive(reason);
+        (self.report)(&contradiction);
+        let first = checked.outcome.checker.name();
+        checked.outcome.verdict = Verdict::inconclusive(format!(
+            "{first} and the reference tools contradict each other, so one of them has a defect: {all}"
+        ));
+        checked.outcome.confirmation = Some(Confirmation::Missing(all));
         checked
     }
 
-    /// The report of a check that nothing contradicts. It holds only if the reference tools say so, too.
-    fn confirm(&self, mut checked: CheckReport, again: Reference) -> CheckReport {
+    /// A check that the reference tools did not decide holds no longer. A violation stays: it has a counterexample to show.
+    fn leave_unconfirmed(&self, mut checked: CheckReport, reason: String, timed_out: bool) -> CheckReport {
         let first = &mut checked.outcome;
-        let (reason, timed_out) = match again {
-            Reference::Decided => return checked,
-            Reference::Failed(reason) | Reference::Untranslated(reason) => (reason, false),
-            Reference::Checked(again) => {
-                checked.output.push_str(&again.output);
-                let CheckOutcome { verdict, version, .. } = again.outcome;
-                if verdict.name() == first.verdict.name() {
-                    first.confirmation = Some(Confirmation::By(version));
-                    return checked;
-                }
-                let timed_out = verdict.is_timed_out();
-                match verdict {
-                    Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => (reason, timed_out),
-                    Verdict::Holds | Verdict::Violated { .. } => (verdict.name().to_owned(), false),
-                }
-            }
-        };
         if first.verdict == Verdict::Holds {
             let (first_name, reference) = (first.checker.name(), self.tools.second().checker().name());
             let reason = format!("{first_name} found no violation, and {reference} did not confirm it: {reason}");
             first.verdict = Verdict::Inconclusive { reason, timed_out };
-        } else {
-            first.confirmation = Some(Confirmation::Missing(reason));
         }
+        first.confirmation = Some(Confirmation::Missing(reason));
         checked
     }
 }

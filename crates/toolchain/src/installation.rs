@@ -159,7 +159,7 @@ impl Features {
     fn from_help(help: &str) -> Option<Self> {
         let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| plain_version(&line[at..])))?;
         let is_newer_than_2_15 = version_number(&version).is_some_and(|v| v > (2, 15));
-        let needs_one_worker_for_properties = is_of_maintained_line(&version);
+        let needs_one_worker_for_properties = is_before_2_20(&version);
         let can_suppress_trace_module = help.contains("-noGenerateSpecTE");
         Some(Self { version, is_newer_than_2_15, needs_one_worker_for_properties, can_suppress_trace_module })
     }
@@ -180,7 +180,7 @@ pub struct KnownFault {
     pub what: &'static str,
 }
 
-/// The reported faults of the releases up to 1.7.4 (TLC 2.19), which were mended only in later builds: issue 1332 lists them.
+/// The reported faults of the releases up to 1.7.4 (TLC 2.19), which are fixed only in later builds: issue 1332 lists them.
 const FAULTS_UP_TO_2_19: [KnownFault; 6] = [
     KnownFault {
         issue: 1145,
@@ -190,9 +190,9 @@ const FAULTS_UP_TO_2_19: [KnownFault; 6] = [
         issue: 1302,
         what: "`EXCEPT` can change another function, too: violations are missed or wrongly reported",
     },
-    KnownFault { issue: 1112, what: "invariants and temporal properties can be decided wrongly" },
-    KnownFault { issue: 725, what: "invariants and temporal properties can be decided wrongly" },
-    KnownFault { issue: 742, what: "temporal properties can be decided wrongly" },
+    KnownFault { issue: 1112, what: "a wrong verdict about invariants or properties; see the issue for when" },
+    KnownFault { issue: 725, what: "a wrong verdict about invariants or properties; see the issue for when" },
+    KnownFault { issue: 742, what: "a wrong verdict about temporal properties; see the issue for when" },
     KnownFault {
         issue: 971,
         what: "violations of temporal properties can be missed with several workers; tlaforge checks them with one",
@@ -202,10 +202,10 @@ const FAULTS_UP_TO_2_19: [KnownFault; 6] = [
 /// The public reports of wrong verdicts that concern this version of TLC, given as TLC prints it; empty for a version whose
 /// faults are not known here.
 pub fn known_faults(version: &str) -> &'static [KnownFault] {
-    if is_of_maintained_line(version) { &FAULTS_UP_TO_2_19 } else { &[] }
+    if is_before_2_20(version) { &FAULTS_UP_TO_2_19 } else { &[] }
 }
 
-fn is_of_maintained_line(version: &str) -> bool {
+fn is_before_2_20(version: &str) -> bool {
     version_number(version).is_some_and(|number| number < (2, 20))
 }
 

@@ -65,7 +65,7 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
         }
         let unfit = check_cfg_names_for_check(&module, &named);
         // TLC rejects such an invariant when it reads the configuration; the embedded checker would evaluate it.
-        let unfit = if unfit.is_empty() { find_non_state_invariants(request, &module) } else { unfit };
+        let unfit = if unfit.is_empty() { find_wrong_levels(request, &module) } else { unfit };
         if !unfit.is_empty() {
             return Some(CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), unfit));
         }
@@ -99,33 +99,45 @@ fn extends_variables(spec: &SpecText, module: &Module) -> bool {
     false
 }
 
-/// Invariants that are not state predicates, by our own levels: only an expression of at most state level can be
-/// primed.
-fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
-    let spec = &request.spec;
-    let named = request.cfg.invariants.iter().filter(|name| module.definition(name).is_some());
-    let named: Vec<&String> = named.filter(|name| !request.cfg.constants.contains_key(*name)).collect();
-    // All names at once first: usually none is rejected, and one analysis is enough.
-    let rejected = |names: &[&String]| {
+/// Invariants that are no state predicates, and properties that are actions. The level of each is asked for by a definition that needs
+/// it: a state predicate can be primed, and `[]` can stand before whatever is no action.
+fn find_wrong_levels(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
+    let CheckRequest { spec, cfg, .. } = request;
+    let invariants = cfg.invariants.iter().map(|name| (name, format!("({name})'"), false));
+    let properties = cfg.properties.iter().map(|name| (name, format!("[]({name})"), true));
+    let is_own = |name: &String| module.definition(name).is_some() && !cfg.constants.contains_key(name);
+    let listed: Vec<_> = invariants.chain(properties).filter(|(name, ..)| is_own(name)).collect();
+    let rejected = |definitions: &[&str]| {
         let mut own = "TlaforgeLevels".to_owned();
         while spec.text.contains(&own) {
             own.push('_');
         }
-        let primed = names.iter().enumerate().map(|(at, name)| format!("{own}{at} == ({name})'\n"));
-        let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, primed.collect::<String>());
+        let defined = definitions.iter().enumerate().map(|(at, definition)| format!("{own}{at} == {definition}\n"));
+        let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, defined.collect::<String>());
         let mut local_modules = spec.local_modules.clone();
         local_modules.push((spec.name.clone(), spec.text.clone()));
         analyze(&own, &text, &local_modules).errors.iter().any(|error| error.message.contains("level"))
     };
-    if named.is_empty() || !rejected(&named) {
+    // All at once first: usually none is rejected, and one analysis is enough.
+    let all: Vec<&str> = listed.iter().map(|(_, definition, _)| definition.as_str()).collect();
+    if all.is_empty() || !rejected(&all) {
         return Vec::new();
     }
-    let found = named.into_iter().filter(|name| rejected(&[name]));
-    let diagnostic = |name: &String| Diagnostic {
+    let wrong = listed.iter().filter(|(_, definition, _)| rejected(&[definition]));
+    let message = |name: &str, is_property: bool| {
+        if is_property {
+            format!(
+                "the property {name} is an action: `[][{name}]_v`, with v for the variables, says that each step is one"
+            )
+        } else {
+            format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour")
+        }
+    };
+    let diagnostic = |name: &str, is_property: bool| Diagnostic {
         stage: Stage::Config,
         line: 0,
         column: 0,
-        message: format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour"),
+        message: message(name, is_property),
     };
-    found.map(diagnostic).collect()
+    wrong.map(|(name, _, is_property)| diagnostic(name, *is_property)).collect()
 }

@@ -254,6 +254,8 @@ fn a_configuration_that_does_not_match_the_module_is_invalid_and_quoted() {
         ("SPECIFICATON Spec\n", "line 1, column 1): not a keyword of a configuration: `SPECIFICATON`"),
         ("SPECIFICATION Spec\nINVARIANTS Missing\n", "Missing"),
         ("SPECIFICATION Missing\n", "Missing"),
+        ("SPECIFICATION Spec\nINVARIANT Next\n", "the invariant Next is not a state predicate"),
+        ("SPECIFICATION Spec\nPROPERTY Next\n", "the property Next is an action: `[][Next]_v`"),
     ] {
         put(&bench, COUNTER, cfg);
         text(&bench, 1).prints(&["invalid: its configuration does not fit", says]);

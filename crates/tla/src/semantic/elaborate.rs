@@ -269,6 +269,10 @@ impl Elaborator<'_> {
                     "{name}, which depends on the progress of TLC, for the constant {key}"
                 )));
             }
+            if self.level_of_symbol(by)? > CONSTANT && self.model.graph.symbol(target).arity > 0 {
+                // TLC accepts it for an operator with parameters.
+                return Err(Refusal::new(format!("{name}, which is no constant, for the constant operator {key}")));
+            }
             if self.level_of_symbol(by)? > CONSTANT {
                 let message =
                     format!("the configuration substitutes {name} for the constant {key}, and {name} is no constant");

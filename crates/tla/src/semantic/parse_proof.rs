@@ -176,7 +176,8 @@ impl Parser<'_> {
         }
         let name = self.canonical_step(&text).map(|text| Name { text, offset: token.start });
         if level.is_none() && name.is_some() {
-            let message = format!("`{text}` cannot be a name: write the number of the level, as in `<{next}>1.`");
+            let level = self.proofs.last().copied().flatten().unwrap_or(next);
+            let message = format!("`{text}` cannot be a name: write the number of the level, as in `<{level}>1.`");
             return syntax_error(token.start, message);
         }
         Ok(name)

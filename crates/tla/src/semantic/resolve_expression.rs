@@ -301,7 +301,7 @@ impl Resolver<'_> {
             self.error(name.offset, "a label is not allowed within EXCEPT".into());
         }
         if self.inner_sequents.contains(&true) {
-            let message = "a label is not allowed behind a NEW of an ASSUME within another ASSUME";
+            let message = "a label is not allowed in the scope of a NEW of a nested ASSUME";
             self.error(name.offset, message.into());
         }
         let (node, inner) = self.labelled_expression(body);

@@ -130,7 +130,10 @@ impl Soundness<'_> {
                 }
                 return Ok(());
             }
-            definition = Some(self.model.replacement(symbol).flatten().unwrap_or(symbol));
+            // A parameter means another set in each call.
+            if self.model.graph.symbol(symbol).kind != SymbolKind::Parameter {
+                definition = Some(self.model.replacement(symbol).flatten().unwrap_or(symbol));
+            }
             set = self.model.unfold_once(&set).ok_or_else(other)?;
         }
     }
@@ -192,6 +195,29 @@ impl Soundness<'_> {
         self.naming = naming;
     }
 
+    /// Whether an expression lists members in sets, and stays the same if they are exchanged: all majorities of `{a1, a2, a3}`.
+    fn lists_members_alike(&self, node: NodeId) -> bool {
+        let Some(listed) = self.listed(node).filter(|listed| listed.starts_with('{')) else { return false };
+        let definitions: BTreeSet<SymbolId> = self.members.values().copied().collect();
+        definitions.iter().all(|definition| {
+            let all = self.members.iter().filter(|(_, of)| *of == definition);
+            let names: Vec<&str> = all.map(|(member, _)| &*self.model.graph.symbol(*member).name).collect();
+            stays_the_same(&listed, &names)
+        })
+    }
+
+    /// A set of sets of members as a configuration would have it.
+    fn listed(&self, node: NodeId) -> Option<String> {
+        let Node::Apply(application) = self.model.graph.node(node) else { return None };
+        if application.operator != BuiltInForm::Set.symbol() {
+            let is_member = self.members.contains_key(&application.operator);
+            return is_member.then(|| self.model.graph.symbol(application.operator).name.to_string());
+        }
+        let elements: Option<Vec<String>> =
+            application.operands.iter().map(|operand| self.listed((*operand)?)).collect();
+        Some(format!("{{{}}}", elements?.join(", ")))
+    }
+
     /// Checks everything that a definition uses.
     fn check_symbol(&mut self, symbol: SymbolId) -> Result<(), String> {
         if !self.seen.insert(symbol) {
@@ -215,6 +241,10 @@ impl Soundness<'_> {
             return Ok(());
         }
         match self.model.graph.symbol(symbol).body {
+            Some(body) if self.lists_members_alike(body) => {
+                self.naming.insert(symbol);
+                Ok(())
+            }
             Some(body) => self.check_expression(body),
             None => Ok(()),
         }
@@ -348,19 +378,20 @@ impl Soundness<'_> {
     }
 
     fn operator_depends(&self, operator: SymbolId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
+        if self.naming.contains(&operator) {
+            return true;
+        }
         let symbol = self.model.graph.symbol(operator);
         match self.model.replacement(operator) {
             Some(Some(by)) => return self.operator_depends(by, bound, seen),
-            Some(None) => {
-                return self.sets.contains(&operator)
-                    || self.members.contains_key(&operator)
-                    || self.naming.contains(&operator);
-            }
+            Some(None) => return self.sets.contains(&operator) || self.members.contains_key(&operator),
             None => {}
         }
         match symbol.kind {
             SymbolKind::BuiltIn(_) => false,
             SymbolKind::Parameter => !bound.contains(&operator),
+            // Its definition is read with other parameters each time, and a definition is read only once.
+            SymbolKind::Operator if symbol.recursive.is_some() => true,
             SymbolKind::Operator if self.model.standard(operator).is_some() || !seen.insert(operator) => false,
             SymbolKind::Operator => {
                 let known = bound.len();
@@ -388,12 +419,11 @@ fn stays_the_same(value: &str, members: &[&str]) -> bool {
     })
 }
 
-/// A value of the configuration with other names, its sets sorted; `None` if it has another form than names, numbers, strings and
-/// sets of them.
+/// A value of the configuration with other names, its sets sorted; `None` if it has another form than names, numbers and sets of them.
 fn canonical<'v>(value: &'v str, renamed: &dyn Fn(&'v str) -> &'v str) -> Option<String> {
     let value = value.trim();
     let Some(inner) = value.strip_prefix('{') else {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"');
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         return (!value.is_empty() && value.chars().all(is_plain)).then(|| renamed(value).to_owned());
     };
     let inner = inner.strip_suffix('}')?;
