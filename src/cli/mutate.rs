@@ -190,10 +190,7 @@ async fn mutate_once(
     print_message(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec.clone(), cfg_text, &cx).await;
     let (subject, baseline) = prepared.map_err(|error| {
-        let failure = baseline_failure(&error, &files, args, &settings);
-        if contradictions.has_any() {
-            return Failure::new(Exit::Defect, failure.message);
-        }
+        let failure = defect_if(contradictions.has_any(), baseline_failure(&error, &files, args, &settings));
         let note = missing_modules_note(&args.spec, &spec, &limits.libraries, &failure.message);
         note.filter(|_| failure.exit == Exit::Baseline).into_iter().fold(failure, Failure::hint)
     })?;
@@ -398,6 +395,11 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
             print_result(&lines.collect::<String>());
         }
     }
+}
+
+/// The failure as that of a checker, if two checkers contradict each other: no hint about the specification helps then.
+fn defect_if(is_contradicted: bool, failure: Failure) -> Failure {
+    if is_contradicted { Failure::new(Exit::Defect, failure.message) } else { failure }
 }
 
 fn baseline_failure(error: &BaselineError, files: &CheckedFiles, args: &MutateArgs, settings: &Settings) -> Failure {

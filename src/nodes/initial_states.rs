@@ -94,7 +94,7 @@ impl NodeContext {
         let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
         let limits = self.quick_limits();
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
-        match self.toolchain.check_without_details(&request, &cx).await {
+        match self.toolchain.decide(&request, &cx).await {
             Ok(checked) => Ok(Some(checked.outcome.verdict)),
             Err(error) if error.is_fatal() => Err(error),
             Err(_) => Ok(None),

@@ -67,7 +67,7 @@ pub(super) fn review_text(
     quotes: &Quotes,
     check: Option<&CheckOutcome>,
 ) -> String {
-    let heading = with_checker(heading(review, refused), check);
+    let heading = with_checker(heading(review, refused), check.filter(|check| check.is_without_reference()));
     let mut text = format!("# Review: {heading}\n\n{}\n", review.summary.trim());
     if !review.issues.is_empty() {
         text.push_str("\n## Issues\n\n");

@@ -38,8 +38,16 @@ pub fn heading(view: &RunView) -> String {
     if check.is_none() && view.settings.command_line["checker"] == "embedded" {
         format!("{} ({WITHOUT_JAVA})", status(view))
     } else {
-        with_checker(status(view), check)
+        // What is not approved is not confirmed, either.
+        let is_shown = has_verdict(view) || check.is_some_and(CheckOutcome::is_without_reference);
+        with_checker(status(view), check.filter(|_| is_shown))
     }
+}
+
+/// Whether the run ended with a verdict about the protocol.
+fn has_verdict(view: &RunView) -> bool {
+    let outcome = view.finished.as_ref().map(|finished| finished.outcome);
+    matches!(outcome, Some(Outcome::Approved | Outcome::ApprovedRepaired | Outcome::FlawFound))
 }
 
 pub(super) fn status(view: &RunView) -> String {

@@ -13,7 +13,8 @@ use super::{
 const FEW_STATES: u64 = 100_000;
 
 /// The quick tools translate, parse and decide. The reference tools decide what these leave undecided, and confirm every
-/// verdict of [`Toolchain::check`]: a contradiction is reported and leaves the check undecided.
+/// verdict of [`Toolchain::check`] and [`Toolchain::check_without_details`]: a contradiction is reported and leaves the check
+/// undecided. What only [`Toolchain::decide`] decides is not confirmed.
 pub struct ConfirmedToolchain {
     tools: FallbackToolchain,
     report: Reporter,
@@ -35,8 +36,12 @@ impl ConfirmedToolchain {
         Self { tools: FallbackToolchain::new(quick, reference), report }
     }
 
-    async fn check_and_confirm(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
-        let checked = self.tools.check(request, cx).await?;
+    async fn confirm(
+        &self,
+        request: &CheckRequest,
+        checked: CheckReport,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
         if !matches!(checked.outcome.verdict, Verdict::Holds | Verdict::Violated { .. }) {
             return Ok(checked);
         }
@@ -205,7 +210,7 @@ impl Toolchain for ConfirmedToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.check_and_confirm(request, cx))
+        Box::pin(async move { self.confirm(request, self.tools.check(request, cx).await?, cx).await })
     }
 
     fn decide<'a>(
@@ -229,7 +234,8 @@ impl Toolchain for ConfirmedToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.tools.check_without_details(request, cx)
+        let checked = self.tools.check_without_details(request, cx);
+        Box::pin(async move { self.confirm(request, checked.await?, cx).await })
     }
 
     fn probe<'a>(

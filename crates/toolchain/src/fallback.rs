@@ -29,17 +29,17 @@ impl FallbackToolchain {
         needs_second: impl Fn(&Verdict) -> bool,
         call: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
     ) -> Result<CheckReport, ToolError> {
-        match call(&*self.first).await {
-            Ok(first) => {
-                if !needs_second(&first.outcome.verdict) {
-                    return Ok(first);
-                }
-            }
+        let first = match call(&*self.first).await {
+            Ok(first) if !needs_second(&first.outcome.verdict) => return Ok(first),
+            Ok(first) => Some(first),
             // Cancelled, or this machine is broken: the second toolchain would end in the same way.
             Err(error) if error.is_fatal() => return Err(error),
-            Err(_) => {}
-        }
-        call(&*self.second).await
+            Err(_) => None,
+        };
+        let second = call(&*self.second).await?;
+        // If both reject it, the messages of the first one say more.
+        let is_rejected_twice = matches!(second.outcome.verdict, Verdict::Invalid { .. });
+        Ok(first.filter(|first| is_rejected_twice && is_rejected(&first.outcome.verdict)).unwrap_or(second))
     }
 }
 

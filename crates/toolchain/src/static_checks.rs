@@ -116,7 +116,8 @@ fn find_wrong_levels(request: &CheckRequest, module: &Module) -> Vec<Diagnostic>
         let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, defined.collect::<String>());
         let mut local_modules = spec.local_modules.clone();
         local_modules.push((spec.name.clone(), spec.text.clone()));
-        analyze(&own, &text, &local_modules).errors.iter().any(|error| error.message.contains("level"))
+        let is_about_levels = |message: &str| message.contains("level") || message.contains("not of the form");
+        analyze(&own, &text, &local_modules).errors.iter().any(|error| is_about_levels(&error.message))
     };
     // All at once first: usually none is rejected, and one analysis is enough.
     let all: Vec<&str> = listed.iter().map(|(_, definition, _)| definition.as_str()).collect();

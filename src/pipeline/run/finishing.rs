@@ -79,7 +79,8 @@ impl Finishing<'_> {
             (None, Some(lost)) => lost,
             (None, None) => reason(&t, product, &after, judgement),
         };
-        let why = with_checker(why, after.fresh_check());
+        // The reference tools are the rule, so the reason names only their absence.
+        let why = with_checker(why, after.fresh_check().filter(|check| check.is_without_reference()));
         let (row, routing, event) = (t.row, t.facts, product.event);
         let routed = Routed { from: lifeline.to_owned(), to, row, event, routing, why: why.clone() };
         group.push(here(Kind::Choice, RunEvent::Routed(Box::new(routed))));

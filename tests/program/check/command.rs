@@ -254,14 +254,20 @@ fn a_configuration_that_does_not_match_the_module_is_invalid_and_quoted() {
         ("SPECIFICATON Spec\n", "line 1, column 1): not a keyword of a configuration: `SPECIFICATON`"),
         ("SPECIFICATION Spec\nINVARIANTS Missing\n", "Missing"),
         ("SPECIFICATION Missing\n", "Missing"),
-        ("SPECIFICATION Spec\nINVARIANT Next\n", "the invariant Next is not a state predicate"),
-        ("SPECIFICATION Spec\nPROPERTY Next\n", "the property Next is an action: `[][Next]_v`"),
     ] {
         put(&bench, COUNTER, cfg);
         text(&bench, 1).prints(&["invalid: its configuration does not fit", says]);
         let value = object(&bench, 1);
         assert_eq!(value["violated"]["kind"], "parse", "{cfg}");
         assert_eq!(value["diagnostics"][0]["stage"], "config", "{cfg}");
+    }
+    // An action is neither.
+    for (listed, says) in [
+        ("INVARIANT Next", "the invariant Next is not a state predicate"),
+        ("PROPERTY Next", "the property Next is an action: `[][Next]_v`"),
+    ] {
+        put(&bench, COUNTER, &format!("SPECIFICATION Spec\n{listed}\n"));
+        bench.run(&["check", "M.tla"]).expect(1).prints(&["invalid: its configuration does not fit", says]);
     }
     put(&bench, &COUNTER.replace("VARIABLES", "CONSTANT N\nVARIABLES"), "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     text(&bench, 1).prints(&["invalid: its configuration does not fit", "N is not assigned a value"]);

@@ -130,12 +130,12 @@ fn a_branch_whose_review_received_the_newer_draft_is_refused_and_the_other_is_ap
     let end = format!("the limit of 0 revisions is reached; still open: {refusal}");
     approved
         .says(&[&format!("review              -> approved: {approval}\n")])
-        .prints(&["Outcome: approved\n", &format!("Why: {approval}\n")]);
+        .prints(&["Outcome: approved (confirmed by SANY and TLC)\n", &format!("Why: {approval}\n")]);
     refused
         .says(&["with your Spec.tla", &format!("review              -> not_approved: {end}\n")])
         .prints(&["Outcome: not approved\n", &format!("Why: {end}\n")]);
     without.run(&["report", "specs"]).expect(0).prints(&[
-        "Outcome: approved\n",
+        "Outcome: approved (confirmed by SANY and TLC)\n",
         &format!("rev_1, from rev_0: approved\n      why: {approval}\n"),
         "candidate 2: accepted, quick check holds, 5 states, too late",
     ]);

@@ -473,7 +473,7 @@ fn a_flaw_of_a_repaired_protocol_is_not_reported_as_one_of_the_documents() {
         .answer("review", 1, 1, "second_reading", AGREES);
     let run = ran_in(flawed_bench(), &script, &["--repair", "--max-revisions", "1"], 1).ended("flaw_found");
     let heading = "Outcome: flaw found: the protocol as repaired still breaks one of its own requirements; the first \
-                   flaw, of the protocol as documented, is in rev_0: NeverAbove (R1)\n";
+                   flaw, of the protocol as documented, is in rev_0: NeverAbove (R1) (confirmed by SANY and TLC)\n";
     for command in ["report", "resume"] {
         let said = run.bench.run(&[command, "specs"]).stdout;
         assert!(said.contains(heading) && !said.contains("the protocol as documented breaks"), "{said}");

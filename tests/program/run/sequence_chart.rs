@@ -78,7 +78,9 @@ fn the_chart_has_messages_tools_and_guards() {
     assert!(!text.contains('\u{2225}'), "one thing after another\n{text}");
     holds(&mermaid, &["participant L0 as run\n", " as model\n", "Note over L0,L7: ", "L0->>L1: 2 begins\n"]);
     // The plain report stays.
-    assert!(bench.run(&["report", "specs"]).expect(0).stdout.starts_with("Outcome: approved\n"));
+    assert!(
+        bench.run(&["report", "specs"]).expect(0).stdout.starts_with("Outcome: approved (confirmed by SANY and TLC)\n")
+    );
     bench.run(&["report", "specs", "--chart", "svg"]).expect(2);
     bench.run(&["report", "specs", "--chart", "text", "--format", "json"]).expect(2);
 }
