@@ -15,9 +15,13 @@ const FILES: [&str; 5] = ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md
 fn arguments(case: &str) -> Vec<String> {
     let case = project().join("evals").join(case);
     let recording = case.join("recording/run.jsonl");
-    ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"]
+    // Few mutants, because the number that is judged in time depends on the load of the machine.
+    let recording = ["--recording", recording.to_str().unwrap(), "--mutants", "4", "--checker", "tlc"];
+    [&["run", "--case", case.to_str().unwrap(), "--out", "specs"][..], &recording]
+        .concat()
+        .into_iter()
         .map(str::to_owned)
-        .to_vec()
+        .collect()
 }
 
 /// What an undisturbed run leaves.
@@ -159,7 +163,7 @@ fn killed_at_random_times_a_run_resumes_to_the_same_files() {
             command.stdout(std::process::Stdio::null()).stderr(said);
             let mut child = command.spawn().unwrap();
             // The more it was killed, the longer it may live: a slow machine must get on as well.
-            let time = Duration::from_micros(500 + random.below(150_000 + 30_000 * u64::from(lives)));
+            let time = Duration::from_micros(500 + random.below(150_000 + 150_000 * u64::from(lives)));
             lives += 1;
             if holds_within(time, || child.try_wait().unwrap().is_some()) {
                 let status = child.wait().unwrap();
