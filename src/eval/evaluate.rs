@@ -77,8 +77,8 @@ pub async fn evaluate(specs: &Specs, case: &Case, context: &EvaluationContext<'_
         stale_answers: specs.run.as_ref().map(|run| run.stale_answers),
         models: specs.run.as_ref().map(|run| run.models.clone()).unwrap_or_default(),
         verdict: checked.verdict,
-        checker: context.tools.checker(),
-        tools: Tools::new(context.tools.checker(), checked.version, checked.second),
+        checker: checked.checker,
+        tools: Tools::new(checked.checker, checked.version, checked.second),
         seconds: began.elapsed().as_secs_f64(),
         remarks,
     })

@@ -18,6 +18,8 @@ pub(super) struct SpecificationResult {
     pub(super) tier2: Tier2,
     /// The verdict with its bounds.
     pub(super) verdict: String,
+    /// The checker that decided.
+    pub(super) checker: Checker,
     pub(super) version: String,
     pub(super) second: Option<Checker>,
     /// The translated module and its configuration, if both can be parsed.
@@ -95,7 +97,8 @@ pub(super) async fn check_specification(
     let (version, second) = (outcome.version.clone(), beside.or(confirmed));
     let verdict = verdict_with_bounds(outcome);
     let violated = outcome.violated_names().map(str::to_owned).collect();
-    Ok(SpecificationResult { tier1, tier2, verdict, version, second, parsed: read, violated })
+    let checker = outcome.checker;
+    Ok(SpecificationResult { tier1, tier2, verdict, checker, version, second, parsed: read, violated })
 }
 
 fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {

@@ -653,7 +653,7 @@ fn symmetry_is_not_sound_if_a_member_can_be_distinguished() {
         (plain, "Other = {a}", "names a, a member of V"),
         (plain, "Other = {{p1}, {p1, p2}}", "names p1"),
         (plain, "Other = {p1, \"a,p2,b\"}", "names p1"),
-        // A parameter stands for another set in each call.
+        // The parameter is another set in each call.
         (
             "Sym(S) == Permutations(S)\nCONSTANTS c1, c2, d1, d2\nTwo == Sym({c1, c2}) \\cup Sym({d1, d2})\nNext == UNCHANGED <<x, y>>",
             "c1 = c1 c2 = c2 d1 = d1 d2 = d2 SYMMETRY Two",

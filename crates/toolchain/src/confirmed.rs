@@ -111,7 +111,7 @@ impl ConfirmedToolchain {
         })
     }
 
-    /// Compares the two reports, of which the second is for the reference translator's translation.
+    /// Compares a report with that of TLC for the reference translator's translation.
     async fn compare(
         &self,
         request: &CheckRequest,

@@ -85,10 +85,12 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Replaces the path to a witness, found by a search for states, by a behaviour that satisfies all assumptions.
+    /// Decides whether a behaviour that satisfies all assumptions comes to a witness, to which a path of `depth` states leads. Such a
+    /// behaviour may need more states, but never fewer.
     pub(super) async fn confirm_witness(
         &mut self,
         name: &str,
+        depth: usize,
         restrictions: &[String],
     ) -> Result<WitnessOutcome, ToolError> {
         let CheckRequest { spec, cfg, .. } = self.request;
@@ -98,8 +100,6 @@ impl Session<'_> {
         let why = match run.verdict {
             Verdict::Holds => return Ok(WitnessOutcome { name: name.to_owned(), reached: Reached::No, timed_out }),
             Verdict::Violated { violated } if violated.kind == ViolationKind::Property => {
-                // One of these states is the witness.
-                let depth = run.parsed.trace.map_or(0, |trace| trace.steps.len());
                 return Ok(WitnessOutcome { name: name.to_owned(), reached: Reached::Yes { depth }, timed_out });
             }
             Verdict::Violated { violated } => violated.description(),

@@ -99,8 +99,8 @@ fn extends_variables(spec: &SpecText, module: &Module) -> bool {
     false
 }
 
-/// Invariants that are no state predicates, and properties that are actions. The level of each is asked for by a definition that needs
-/// it: a state predicate can be primed, and `[]` can stand before whatever is no action.
+/// Finds invariants that are not state predicates, and properties that are actions. It analyses a definition for each name: only a
+/// state predicate can be primed, and `[]` cannot precede an action.
 fn find_wrong_levels(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
     let CheckRequest { spec, cfg, .. } = request;
     let invariants = cfg.invariants.iter().map(|name| (name, format!("({name})'"), false));

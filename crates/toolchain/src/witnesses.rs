@@ -66,8 +66,8 @@ impl Session<'_> {
             let restrictions = restrictions(self.request);
             if !restrictions.is_empty() {
                 for outcome in &mut decided {
-                    if let Reached::Yes { .. } = outcome.reached {
-                        *outcome = self.confirm_witness(&outcome.name, &restrictions).await?;
+                    if let Reached::Yes { depth } = outcome.reached {
+                        *outcome = self.confirm_witness(&outcome.name, depth, &restrictions).await?;
                     }
                 }
             }

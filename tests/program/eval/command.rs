@@ -127,6 +127,13 @@ fn with_java_the_tools_decide_the_first_tier() {
             contains(&bench.read("junit.xml"), &["tier 1: SANY accepts", "tier 1: TLC completes"]);
         }
     }
+    // What the embedded checker leaves undecided, TLC decides, and the report says so.
+    let module = counter("Spec", STEP, PROPERTIES).replace("TypeOK ==", "TypeOK == TLCGet(\"level\") >= 0 /\\");
+    specs(&bench, "specs", &module.replacen("EXTENDS ", "EXTENDS TLC, ", 1), CFG);
+    let done = bench.run(&["eval", "specs", "case"]).expect(0);
+    let report: Value = serde_json::from_str(&bench.read("specs/eval_report.json")).unwrap();
+    assert_eq!((&report["checker"], &report["tools"]["checker"]), (&"tlc".into(), &"TLC".into()), "{report}");
+    assert!(!done.stdout.contains("checked without"), "{}", done.stdout);
 }
 
 #[test]

@@ -112,3 +112,22 @@ fn what_the_reference_tools_do_not_confirm_is_not_approved() {
     bench.forge(&counter::good(), &[]).expect(4).says(&["tlc2.TLC broke"]);
     assert!(bench.events("specs").iter().all(|event| name(event) != "check_finished"));
 }
+
+#[test]
+fn a_run_that_java_confirms_does_not_continue_without_it_unasked() {
+    let bench = counter::bench_with_java();
+    bench.forge(&counter::good(), &[]).expect(0);
+    std::fs::remove_dir_all(bench.path("specs")).unwrap();
+    let run = ["run", "docs", "--recording", "script.jsonl", "--out", "specs"];
+    assert_eq!(bench.run_with(&run, &[("TLAFORGE_CRASH", "after:6")]).status, None);
+    let before = bench.read("specs/journal.jsonl");
+    let without = [("JAVA_HOME", "/nowhere"), ("PATH", "/nowhere")];
+    let done = bench.run_with(&["resume", "specs"], &without).expect(4);
+    done.says(&[
+        "java was not found",
+        "hint: the Java tools confirm the verdicts of this run; --checker embedded continues",
+    ]);
+    assert_eq!(bench.read("specs/journal.jsonl"), before);
+    let done = bench.run_with(&["resume", "specs", "--checker", "embedded"], &without).expect(0);
+    done.prints(&["Outcome: approved (checked without SANY and TLC)"]);
+}

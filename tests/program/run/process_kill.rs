@@ -40,7 +40,7 @@ fn faking(java: &str) -> Bench {
 }
 
 fn checking(bench: &Bench) -> Child {
-    // A fake `java` is started only if it is asked for.
+    // With `auto`, the embedded checker would decide, and the fake `java` would not start.
     let checker = if bench.path("jre").exists() { "tlc" } else { "embedded" };
     bench
         .command(&["check", "M.tla", "--checker", checker])

@@ -54,7 +54,7 @@ struct Soundness<'a> {
     sets: BTreeSet<SymbolId>,
     /// The members that such a definition names, which are constants themselves, each with that definition.
     members: BTreeMap<SymbolId, SymbolId>,
-    /// Other constants with a value that names members and stays the same if these are exchanged.
+    /// Other constants and definitions that list members in sets which stay the same if the members are exchanged.
     naming: BTreeSet<SymbolId>,
     seen: BTreeSet<SymbolId>,
     reasons: Vec<String>,
