@@ -60,6 +60,8 @@ pub(super) async fn start_branch(
     let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
         // The edited module becomes the source of everything later.
+        artifacts.remove(file::MERGED);
+        artifacts.remove(file::MERGED_CFG);
         let Some(edited_text) = &module else {
             return Err(Failure::usage(format!("{from} has no module for its edited {}", file::CFG))
                 .hint(format!("add a {} in the same folder, or remove it and begin at formalize", file::MODULE)));
@@ -139,6 +141,7 @@ pub(super) async fn start_branch(
         normative_sentences,
         names,
         covers,
+        contracts: parent.contracts.clone().filter(|_| artifacts.contains_key(file::MERGED)),
         artifacts,
         edited,
         feedback: feedback.collect(),
@@ -316,6 +319,7 @@ fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {
 fn missing_input_failure(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Failure {
     let missing = match node {
         NodeName::ModelCheck => "merged module and configuration that were accepted",
+        NodeName::StepContracts => "merged module and configuration that were accepted",
         NodeName::GenerateInvariants => "module that was accepted",
         _ => "informal specification",
     };

@@ -26,7 +26,7 @@ use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SINGLE_CALL};
+use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SINGLE_CALL, STEP_CONTRACTS};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -103,12 +103,18 @@ pub(super) async fn prepare(
 /// journal for a resumed one.
 pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> RoutingSettings {
     let Settings { max_revisions, repair, strengthen, .. } = *settings;
-    RoutingSettings { max_revisions, repair, strengthen, ..kept }
+    let contracts = settings.given.contracts.unwrap_or(kept.contracts);
+    RoutingSettings { max_revisions, repair, strengthen, contracts, ..kept }
 }
 
 /// Whether the run reads properties blindly. A recording that has no such answer is of a run that read none.
 pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool {
     settings.blind_reading && context.caller.answers(BLIND_READING)
+}
+
+/// Whether contracts of the steps are written. A recording that has none is of a run without contracts.
+pub(super) fn has_contracts(settings: &Settings, context: &NodeContext) -> bool {
+    settings.contracts && context.caller.answers(STEP_CONTRACTS)
 }
 
 /// How the first revision is drafted: as the user chooses; otherwise as recorded in a replay, or in a single call if the

@@ -95,6 +95,11 @@ pub(super) struct ForgeArgs {
     /// notice more mutants [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
+    /// Ask an author who has not seen the algorithm what the documents say of each step, and check the specification
+    /// against it. A violated contract is a disagreement of two readings, which the review decides. A replay follows its
+    /// recording, a resumed run its journal [default: on].
+    #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
+    pub contracts: Option<bool>,
     /// Maximum number of mutants of the specification that are judged before it is approved, by the embedded checker in
     /// at most 20 seconds; `off` judges none. The report shows how many of them the properties notice; the outcome does not
     /// depend on it [default: 40].
@@ -178,6 +183,7 @@ impl ForgeArgs {
             max_revisions,
             repair,
             strengthen,
+            contracts,
             mutants,
             blind_reading,
             bounds_budget,
@@ -212,6 +218,7 @@ impl ForgeArgs {
             max_revisions,
             repair: switch(repair),
             strengthen,
+            contracts,
             mutants,
             blind_reading,
             bounds_budget,

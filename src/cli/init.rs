@@ -177,6 +177,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("strengthen", "0", DEFAULT),
     ("mutants", "40", DEFAULT),
     ("blind_reading", "true", DEFAULT),
+    ("contracts", "true", DEFAULT),
     ("bounds_budget", "60", DEFAULT),
     ("checker", r#""auto""#, DEFAULT),
     ("tlc_timeout", "300", DEFAULT),

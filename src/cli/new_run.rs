@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::forge::{
-    Preparation, draft, drive_and_report, prepare, prompts_in_use, reads_blindly, routing_settings, settings_to_journal,
+    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, routing_settings,
+    settings_to_journal,
 };
 use super::format::{FindingsFiles, FindingsFormat};
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
@@ -150,7 +151,10 @@ pub(super) async fn create_run(
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
-        routing: routing_settings(settings, RoutingSettings::default()),
+        routing: RoutingSettings {
+            contracts: has_contracts(settings, &prepared.context),
+            ..routing_settings(settings, RoutingSettings::default())
+        },
         draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),
         candidates: settings.candidates,
         blind_reading: reads_blindly(settings, &prepared.context),

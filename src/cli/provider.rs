@@ -240,11 +240,17 @@ pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Fail
     for (node, own) in &given.nodes {
         if !NodeName::ALL.iter().filter(calls_model).any(|known| known.name() == node) && node != LABEL_NODE {
             return Err(Failure::usage(format!("[nodes.{node}] in the settings: there is no node with that name that calls a model"))
-                .hint("the nodes are informal_spec, formalize, generate_invariants and review, and `label` for labels of answers"));
+                .hint("the nodes are informal_spec, formalize, generate_invariants, step_contracts and review, and `label` for labels of answers"));
         }
         temperature(own.temperature)?;
     }
-    let nodes = given.nodes.clone();
+    let mut nodes = given.nodes.clone();
+    // Settings that name a model for each node may be older than this node.
+    let contracts = NodeName::StepContracts.name();
+    if all.model.is_none() && !nodes.contains_key(contracts) {
+        let of_properties = nodes.get(NodeName::GenerateInvariants.name()).cloned();
+        nodes.extend(of_properties.map(|own| (contracts.to_owned(), own)));
+    }
     // Without a model for all nodes, each node that calls one needs its own; `label` is none of them.
     let has_own_model = |node: &NodeName| nodes.get(node.name()).is_some_and(|own| own.model.is_some());
     let has_model = all.model.is_some() || NodeName::ALL.iter().filter(calls_model).all(has_own_model);

@@ -129,6 +129,9 @@ pub struct Layer {
     /// Rounds in a revision that request properties which kill more mutants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strengthen: Option<u32>,
+    /// Ask an author who has not seen the algorithm what the documents say of each step, and check it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contracts: Option<bool>,
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<u32>,
@@ -337,6 +340,7 @@ impl Layer {
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
             strengthen: self.strengthen.or(below.strengthen),
+            contracts: self.contracts.or(below.contracts),
             mutants: self.mutants.or(below.mutants),
             blind_reading: self.blind_reading.or(below.blind_reading),
             bounds_budget: self.bounds_budget.or(below.bounds_budget),
@@ -383,6 +387,7 @@ impl Layer {
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or(0),
+            contracts: self.contracts.unwrap_or(true),
             mutants: self.mutants.unwrap_or(40),
             blind_reading: self.blind_reading.unwrap_or(true),
             bounds_budget: self.bounds_budget.unwrap_or(60),
@@ -481,6 +486,8 @@ pub struct Settings {
     pub repair: bool,
     /// Rounds in a revision that request properties which kill more mutants.
     pub strengthen: u32,
+    /// Have contracts of the steps written and checked.
+    pub contracts: bool,
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     pub mutants: u32,
     /// Read properties blindly before an approval.

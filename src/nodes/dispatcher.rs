@@ -2,7 +2,8 @@
 
 use super::context::NodeContext;
 use super::{
-    candidates, formalize, generate_invariants, informal_spec, model_check, mutants, review, second_reading, validate,
+    candidates, formalize, generate_invariants, informal_spec, model_check, mutants, review, second_reading,
+    step_contracts, validate,
 };
 use crate::llm::LlmError;
 use crate::pipeline::{Activity, Attempt, BackgroundTasks, Halt, NodeFuture, NodeName, Nodes, RunView, StopReason};
@@ -31,6 +32,7 @@ impl Nodes for NodeDispatcher {
             Activity::Node(NodeName::GenerateInvariants) => {
                 Box::pin(generate_invariants::perform(context, view, attempt))
             }
+            Activity::Node(NodeName::StepContracts) => Box::pin(step_contracts::perform(context, view, attempt)),
             Activity::Node(NodeName::ModelCheck) => Box::pin(model_check::perform(context, view, attempt)),
             Activity::Node(NodeName::Review) => Box::pin(review::perform(context, view, attempt)),
             Activity::SecondReading => Box::pin(second_reading::perform(context, view, attempt)),

@@ -91,14 +91,19 @@ pub(super) async fn perform(
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let (inspection, merged) = merge_and_inspect(context, &source, &read).await?;
+            let (inspection, merged) = merge_and_inspect(context, &source, &sections(&read)).await?;
             record_inspection(attempt, "merge, translate and parse", &inspection, merged.as_ref())?;
             inspection
         }
     };
     match inspection.module {
         Some(module) => {
-            artifacts.extend([(file::MODULE.to_owned(), attempt.keep(&module)?), (INPUT.to_owned(), input_sha)]);
+            let merged = attempt.keep(&module)?;
+            if view.settings.routing.contracts {
+                let cfg = attempt.keep(&read.cfg)?;
+                artifacts.extend([(file::MERGED.to_owned(), merged.clone()), (file::MERGED_CFG.to_owned(), cfg)]);
+            }
+            artifacts.extend([(file::MODULE.to_owned(), merged), (INPUT.to_owned(), input_sha)]);
             let parsed = context.modules.parse(&module).ok().zip(Cfg::parse(&read.cfg).ok());
             let (covers, texts) = parsed
                 .map(|(module, cfg)| (module.requirements_by_property(&cfg), checked_texts(&module, &cfg)))
@@ -154,20 +159,23 @@ fn with_listed_witnesses(read: Readable<Sections>) -> Result<Readable<Sections>,
     }
 }
 
-/// Merges the answer into the module by parse tree, translates and parses the result, and looks up every name that the
-/// configuration lists.
-async fn merge_and_inspect(
-    context: &NodeContext,
-    source: &str,
-    read: &Sections,
-) -> Result<(Inspection, Option<Merged>), NodeError> {
-    let sections = tla::Sections {
+fn sections(read: &Sections) -> tla::Sections<'_> {
+    tla::Sections {
         invariants: &read.invariants,
         properties: &read.properties,
         witnesses: &read.witnesses,
         cfg: &read.cfg,
-    };
-    let merged = match merge(source, &sections) {
+    }
+}
+
+/// Merges sections into the module by parse tree, translates and parses the result, and looks up every name that the
+/// configuration lists.
+pub(super) async fn merge_and_inspect(
+    context: &NodeContext,
+    source: &str,
+    sections: &tla::Sections<'_>,
+) -> Result<(Inspection, Option<Merged>), NodeError> {
+    let merged = match merge(source, sections) {
         Ok(merged) => merged,
         Err(diagnostics) => return Ok((Inspection { module: None, diagnostics }, None)),
     };

@@ -39,8 +39,15 @@ pub(super) async fn perform(
     let subject = ReviewSubject::new(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
     // As they are written into the workspace, or the reviewer would not have read them.
     let shown = |text: &str| show_control(text).into_owned();
-    let shown_module = shown(&without_translation(module.as_deref().unwrap_or("There is no module yet.\n")));
-    let shown_cfg = shown(cfg.as_deref().unwrap_or("There is no configuration yet.\n"));
+    // Contracts that hold are a quarter of the module, and `facts.md` says all that the review needs of them.
+    let (own_module, own_cfg) = if subject.has_violated_contract() {
+        (None, None)
+    } else {
+        (without_contracts(view, attempt, file::MERGED)?, without_contracts(view, attempt, file::MERGED_CFG)?)
+    };
+    let (own_module, own_cfg) = (own_module.or(module), own_cfg.or(cfg));
+    let shown_module = shown(&without_translation(own_module.as_deref().unwrap_or("There is no module yet.\n")));
+    let shown_cfg = shown(own_cfg.as_deref().unwrap_or("There is no configuration yet.\n"));
     let check_text = match (subject.fresh_check(), view.check()) {
         (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH) + OUTPUT_POINTER,
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
@@ -58,7 +65,9 @@ pub(super) async fn perform(
         && is_approvable
         && let Some(module) = &subject.module
     {
-        read_blindly(context, view, attempt, module, &before.covering).await?;
+        let plain = without_contracts(view, attempt, file::MERGED)?;
+        let plain = plain.and_then(|text| context.modules.parse(&text).ok());
+        read_blindly(context, view, attempt, plain.as_ref().unwrap_or(module), &before.covering).await?;
     }
     // With what the blind reader said.
     let view = &*attempt.run.view();
@@ -75,7 +84,11 @@ pub(super) async fn perform(
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"changed": has_marked_changes(view, attempt)?, "objective": objective_data(view)});
+    let data = json!({
+        "changed": has_marked_changes(view, attempt)?,
+        "objective": objective_data(view),
+        "contracts": view.specification.contracts.is_some(),
+    });
     let sent_back = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
@@ -128,6 +141,11 @@ pub(super) async fn perform(
         }
         Err(problem) => unreadable_product(attempt, &subject, problem, unread, artifacts),
     }
+}
+
+/// The module or the configuration to which contracts were added; `None` if none were.
+fn without_contracts(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, NodeError> {
+    if view.specification.contracts.is_some() { current(view, attempt, name) } else { Ok(None) }
 }
 
 /// The objective that the revision should come nearer to, for the prompt; null if the run has none.

@@ -43,6 +43,7 @@ impl ListedNames {
             ("accepted_assumptions", specification.assumptions.iter().map(|a| a.id.clone()).collect()),
             ("accepted_sentences", specification.normative_sentences.iter().map(|s| s.id.clone()).collect()),
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
+            ("accepted_without_contract", before.steps_without_contract.clone()),
             ("accepted_bounds", violated.map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ])

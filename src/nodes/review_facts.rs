@@ -202,6 +202,7 @@ impl<'a> ReviewSubject<'a> {
             unaccepted_assumptions: self.view.unaccepted_assumptions(review),
             unaccounted_sentences: self.view.unaccounted_sentences(review),
             unaccepted_readings,
+            steps_without_contract: self.view.steps_without_contract(review),
             unaccepted_bounds: self.view.unaccepted_bounds(review),
             unnamed_changes: self
                 .view

@@ -86,6 +86,7 @@ pub(super) fn review_text(
         ("Assumptions accepted", &review.accepted_assumptions),
         ("Normative sentences accepted", &review.accepted_sentences),
         ("Blind readings accepted", &review.accepted_readings),
+        ("Steps without a contract accepted", &review.accepted_without_contract),
         ("Larger bounds accepted", &review.accepted_bounds),
         ("Bounds accepted", &review.accepted_cfg),
     ] {

@@ -44,7 +44,7 @@ pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<Str
 }
 
 /// What a review accepts, by kind: the words for one and for several items, and the entries.
-fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 9] {
+fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 10] {
     [
         ("the change of", "the changes of", &review.accepted_changes),
         ("that no property covers", "that no property covers", &review.accepted_uncovered),
@@ -52,6 +52,11 @@ fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 
         ("assumption", "assumptions", &review.accepted_assumptions),
         ("normative sentence", "normative sentences", &review.accepted_sentences),
         ("the blind reading of", "the blind readings of", &review.accepted_readings),
+        (
+            "that no contract is checked of the step",
+            "that no contract is checked of the steps",
+            &review.accepted_without_contract,
+        ),
         (
             "that the documents exclude the larger bound",
             "that the documents exclude the larger bounds",

@@ -7,6 +7,7 @@ mod candidates;
 mod chart;
 mod check;
 mod check_findings;
+mod contracts;
 mod count;
 mod cut;
 mod drift;

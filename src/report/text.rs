@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::accepted::accepted_without_tools;
 use super::candidates::candidates_text;
+use super::contracts::contracts_text;
 use super::count::counted;
 use super::cut::cut;
 use super::drift_text::accepted_drift_lines;
@@ -225,6 +226,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         requirements(&mut text, view, revision);
         text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision, width);
+        text.push_str(&contracts_text(revision));
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }

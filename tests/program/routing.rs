@@ -36,11 +36,8 @@ fn events(refused_by: &[ApprovalClause]) -> Vec<Event> {
     let approvals: Vec<Option<ApprovalClause>> = refused_by.iter().copied().map(Some).chain([None]).collect();
     // Of the flaw guard a row sees only whether it failed.
     let flaws = [None, Some(FlawClause::Described), Some(FlawClause::ReviewerRead)];
-    let nodes: Vec<Option<NodeName>> = [NodeName::InformalSpec, NodeName::Formalize, NodeName::GenerateInvariants]
-        .into_iter()
-        .map(Some)
-        .chain([None])
-        .collect();
+    let blamed = [NodeName::InformalSpec, NodeName::Formalize, NodeName::GenerateInvariants, NodeName::StepContracts];
+    let nodes: Vec<Option<NodeName>> = blamed.into_iter().map(Some).chain([None]).collect();
     for (best_inconclusive, objective_lost) in [(false, false), (true, false), (false, true), (true, true)] {
         for (agrees, ambiguous) in [(false, false), (true, false), (true, true)] {
             all.push(Event::SecondRead { agrees, ambiguous, best_inconclusive, objective_lost });
@@ -202,8 +199,10 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
             assert!(s.branch_index <= settings.max_revisions, "revision limit: {s:?}");
             assert!(s.validate_retries <= settings.validate_retry_limit, "validation retries: {s:?}");
             assert!(s.invariant_retries <= settings.invariant_retry_limit, "invariant retries: {s:?}");
+            assert!(s.contract_retries <= settings.invariant_retry_limit, "contract retries: {s:?}");
             if s.branch_index > from.state.branch_index {
-                assert_eq!((s.validate_retries, s.invariant_retries), (0, 0), "retries restart with each revision");
+                let retries = (s.validate_retries, s.invariant_retries, s.contract_retries);
+                assert_eq!(retries, (0, 0, 0), "retries restart with each revision");
                 assert_eq!(s.rounds, 0, "rounds restart with each revision");
             }
             assert!(s.rounds <= settings.strengthen, "rounds of strengthening: {s:?}");
@@ -211,7 +210,8 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
                 Position::Mutants => assert!(settings.strengthen > 0 && to.module && to.merge, "{s:?}"),
-                Position::Node(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
+                Position::Node(NodeName::GenerateInvariants | NodeName::StepContracts | NodeName::ModelCheck)
+                | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
             }
             if s.position == Position::Node(NodeName::Review) && from.state.on_trial {
@@ -263,7 +263,12 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
             }
-            if s.position == Position::Node(NodeName::ModelCheck) {
+            let is_merge = matches!(t.row, Row::ContractsDue | Row::Merged);
+            assert!(
+                !is_merge || settings.contracts == (t.row == Row::ContractsDue),
+                "contracts are made if they are asked for"
+            );
+            if let Position::Node(NodeName::StepContracts | NodeName::ModelCheck) = s.position {
                 assert!(
                     to.module && to.merge,
                     "TLC on a module that was not accepted: {from:?} {event:?}",
@@ -343,16 +348,21 @@ fn assert_acyclic(next: &HashMap<Seen, Vec<Seen>>) {
 fn every_reachable_state_has_the_invariants_of_routing() {
     let mut taken = HashSet::new();
     let mut total = 0;
-    let all = [(false, 0), (true, 0), (false, 1), (true, 2)];
+    let all = [(false, 0, false), (true, 0, true), (false, 1, false), (true, 2, true)];
     // At the same time, because each takes a while.
     let explored = std::thread::scope(|scope| {
-        let explored = all.map(|(repair, strengthen)| {
-            scope.spawn(move || explore(RoutingSettings { repair, strengthen, ..RoutingSettings::default() }))
+        let explored = all.map(|(repair, strengthen, contracts)| {
+            let settings = RoutingSettings { repair, strengthen, contracts, ..RoutingSettings::default() };
+            scope.spawn(move || explore(settings))
         });
         explored.map(|one| one.join().unwrap())
     });
-    for ((repair, strengthen), (states, rows)) in all.into_iter().zip(explored) {
-        writeln!(std::io::stderr(), "explored {states} states (repair: {repair}, strengthen: {strengthen})").unwrap();
+    for ((repair, strengthen, contracts), (states, rows)) in all.into_iter().zip(explored) {
+        writeln!(
+            std::io::stderr(),
+            "explored {states} states (repair: {repair}, strengthen: {strengthen}, contracts: {contracts})"
+        )
+        .unwrap();
         let mutants = rows.iter().filter(|row| matches!(row, Row::MutantsDue | Row::Strengthen | Row::StrongerDropped));
         assert_eq!(mutants.count() > 0, strengthen > 0, "only where it is asked for");
         total += states;
@@ -406,9 +416,10 @@ fn limits_of_zero_still_end() {
         invariant_retry_limit: 0,
         repair: true,
         strengthen: 0,
+        contracts: false,
     };
     explore(settings);
-    explore(RoutingSettings { strengthen: 1, ..settings });
+    explore(RoutingSettings { strengthen: 1, contracts: true, ..settings });
 }
 
 #[test]

@@ -114,7 +114,9 @@ impl Bench {
             Some(&"resume") => args.contains(&"--provider"),
             _ => false,
         };
-        for (flag, value) in [("--blind-reading", "off"), ("--bounds-budget", "off"), ("--draft", "nodes")] {
+        for (flag, value) in
+            [("--blind-reading", "off"), ("--contracts", "off"), ("--bounds-budget", "off"), ("--draft", "nodes")]
+        {
             if asks_a_model && !args.contains(&flag) {
                 command.args([flag, value]);
             }

@@ -8,7 +8,8 @@ use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, Module};
 use tlaforge_toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain, is_plain_name};
 
-use super::judge::{Judge, Subject, parse_side};
+use super::judge::Judge;
+use super::subject::{Subject, parse_side};
 use super::{Judgement, Mutant};
 
 /// Judges mutants, several at a time.

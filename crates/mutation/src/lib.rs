@@ -17,10 +17,11 @@ mod shard;
 // Each crate counts its own steps: the counter works only in the unit tests of the crate that contains it.
 #[path = "../../tla/src/step_counter.rs"]
 mod step_counter;
+mod subject;
 mod unified_diff;
 
 pub use engine::{Engine, LocalEngine, MutantJob, limits_per_mutant};
-pub use judge::{BaselineError, Judge, Subject};
+pub use judge::Judge;
 pub use judgement::{Judgement, LimitSource, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};
@@ -29,4 +30,5 @@ pub use requirements::{requirement_sort_key, requirements_touched};
 pub use results::{Results, ResultsError, mutant_json};
 pub use selection::Selection;
 pub use shard::{MergeError, Shard, ShardFile, arrange_shards, interleave};
+pub use subject::{BaselineError, Subject};
 pub use unified_diff::{ChangedFile, DiffError, parse_unified_diff};

@@ -375,6 +375,30 @@ pub fn extract_sections(answer: &str) -> Result<Readable<Sections>, Problem> {
     Ok(Readable { value, normalised: notes })
 }
 
+/// Extracts the TLA+ definitions of an answer: all of its fenced blocks, or the whole answer if it has none.
+///
+/// # Errors
+///
+/// The answer has no definition, or a block breaks off.
+pub fn extract_definitions(answer: &str) -> Result<Readable<String>, Problem> {
+    let (text, mut notes) = normalise_with_notes(answer)?;
+    let fences = fences(&text);
+    if let Some(open) = fences.iter().find(|fence| !fence.closed) {
+        return Err(Problem::new(format!("the block `{}` breaks off: its fence is not closed", open.info)));
+    }
+    let text = match fences.as_slice() {
+        [] => text,
+        blocks => blocks.iter().map(|block| block.body.as_str()).collect::<Vec<_>>().join("\n"),
+    };
+    if !text.contains("==") {
+        return Err(Problem::new(format!("the answer holds no definition; it begins {}", quote(answer))));
+    }
+    let (mut corrected, more) = correct_spelling(&[text])
+        .map_err(|problem| Problem::new(format!("the definitions cannot be read: {}", problem.what)))?;
+    notes.extend(more);
+    Ok(Readable { value: corrected.pop().unwrap_or_default(), normalised: notes })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -129,6 +129,22 @@ fn described_parts(informal: &str) -> Vec<DescribedPart<'_>> {
     parts
 }
 
+/// The documented steps by name, each with the places that the informal specification cites for it, as written. The words
+/// about what a step does are left out.
+pub fn documented_steps(informal: &str) -> Vec<(String, Vec<String>)> {
+    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    for part in described_parts(informal).into_iter().filter(|part| part.kind == CitingKind::Step) {
+        let inside =
+            BRACKETS.captures_iter(&part.text).filter_map(|inside| inside.get(1).map(|inside| inside.as_str()));
+        let places = inside.filter(|place| has_place(place)).map(str::to_owned);
+        match steps.iter_mut().find(|(name, _)| *name == part.id) {
+            Some((_, known)) => known.extend(places),
+            None => steps.push((part.id, places.collect())),
+        }
+    }
+    steps
+}
+
 static BRACKETS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]").expect("a valid pattern"));
 /// A list item that is in no other one, and the name that it begins with, if it has one.
 static OUTER_ITEM: LazyLock<Regex> =

@@ -39,10 +39,12 @@ mod unread_lines;
 mod unrelated_citations;
 
 pub use answer::outside_fences;
-pub use answer::{Fence, NORMALISED, Sections, extract_module, extract_sections, fences, normalise};
+pub use answer::{
+    Fence, NORMALISED, Sections, extract_definitions, extract_module, extract_sections, fences, normalise,
+};
 pub use assumptions::{Assumption, AssumptionKind, parse_assumptions};
 pub use cited_places::{LineRange, check_places, places_in};
-pub use citing_items::CitingKind;
+pub use citing_items::{CitingKind, documented_steps};
 pub use document_index::{index_path, render_index};
 pub use documents::{Document, Documents, DocumentsError, Skipped, read_documents};
 pub use drift::{ChangeKind, Drift, Quoted, TextChange, compare_documents, names_of_kind};
@@ -58,7 +60,7 @@ pub use open_points::{OpenPoint, parse_open_points};
 pub use place_overlap::places_overlap;
 pub use problem::{Problem, Readable};
 pub use quote::quote;
-pub use requirements::{Requirement, marked_changes, parse_requirements, without_sections};
+pub use requirements::{Requirement, marked_changes, parse_requirements, section_text, without_sections};
 pub use scope::{other_concerns, out_of_scope_lines};
 pub use single_answer::{AnswerParts, split_answer};
 pub use unread_lines::{prose_among_items, unread_lines};

@@ -27,6 +27,8 @@ templates![
     "generate_invariants/draft",
     "generate_invariants/repair",
     "generate_invariants/strengthen",
+    "step_contracts/role",
+    "step_contracts/draft",
     "single_call/role",
     "single_call/draft",
     "review/role",
@@ -70,6 +72,10 @@ fn samples(name: &str) -> [Value; 2] {
             json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
             json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
         ),
+        "step_contracts/draft" => (
+            json!({"index": "docs/INDEX.md", "has_previous": true, "has_feedback": true}),
+            json!({"index": "docs/INDEX.md", "has_previous": false, "has_feedback": false}),
+        ),
         "generate_invariants/strengthen" => {
             (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
         }
@@ -80,9 +86,9 @@ fn samples(name: &str) -> [Value; 2] {
                    "exemplars": []}),
         ),
         "review/draft" | "review/repair" => (
-            json!({"index": "docs/INDEX.md", "changed": true,
+            json!({"index": "docs/INDEX.md", "changed": true, "contracts": true,
                    "objective": {"goal": "g", "meanings": "m", "owed": "o", "distance": 1, "last": "l"}}),
-            json!({"index": "docs/INDEX.md", "changed": false, "objective": null}),
+            json!({"index": "docs/INDEX.md", "changed": false, "contracts": false, "objective": null}),
         ),
         "review/second_reading" | "review/second_reading_repair" => {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))

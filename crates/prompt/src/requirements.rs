@@ -105,6 +105,15 @@ pub fn without_sections(text: &str, words: &[&str]) -> String {
     kept
 }
 
+/// The text below the heading, of the second level or deeper, that begins with these words; `None` if there is none.
+pub fn section_text(text: &str, words: &str) -> Option<String> {
+    let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
+    let mut lines = text.lines();
+    let heading = lines.find(|line| level(line) > 1 && begins_with_words(line[level(line)..].trim(), words))?;
+    let is_below = |line: &&str| level(line) == 0 || level(line) > level(heading);
+    Some(lines.take_while(is_below).collect::<Vec<_>>().join("\n"))
+}
+
 /// The passages with the mark `CHANGED:`: whole list items or paragraphs, with their continuation lines.
 pub fn marked_changes(text: &str) -> Vec<String> {
     let mut passages: Vec<String> = Vec::new();

@@ -14,7 +14,9 @@ pub mod changes;
 mod changes_tests;
 mod code;
 mod conjuncts;
+mod contracts;
 mod covers;
+mod declared_steps;
 mod definition;
 mod describe;
 mod diagnostic;
@@ -64,7 +66,9 @@ pub use cfg_names::check_cfg_names;
 pub use cfg_names::check_cfg_names_for_check;
 pub use code::{code_tokens, has_pluscal_algorithm};
 pub use conjuncts::{Conjunct, Exceptions, conjuncts};
+pub use contracts::{CONTRACT, Contracts, EFFECT, StepContract, read_contracts, usable_definitions, with_contracts};
 pub use covers::requirements_by_definition;
+pub use declared_steps::{DeclaredLabel, DeclaredProcess, DeclaredSteps, Members};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
     WITHOUT_JAVA, bounds_sentence, deadlock_sentence, describe_unreached, has_no_behaviour, never_taken_actions,

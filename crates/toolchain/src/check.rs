@@ -19,7 +19,7 @@ use super::plan::{self, RunPlan, SearchOrder};
 use super::restrictions::restrictions;
 use super::session::Session;
 use super::targets::Targets;
-use super::temporal_limits::{left_out_for_temporal, limit_liveness_to_constraint};
+use super::temporal_limits::{keeps_symmetry, left_out_for_temporal, limit_liveness_to_constraint};
 use super::tlc_output::readable_output;
 use super::vacuity::check_vacuity;
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
@@ -177,7 +177,8 @@ async fn decide_after(
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     // One run for everything, unless SYMMETRY or VIEW would give temporal properties false counterexamples.
-    let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
+    let one_run =
+        cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none()) || keeps_symmetry(request);
     let plan = if one_run { plan::single_run(cfg) } else { plan::safety(cfg) };
     let plan = RunPlan { coverage: false, order: SearchOrder::SingleThread, ..plan };
     let past_violations = match after_violation {
@@ -356,8 +357,12 @@ impl Session<'_> {
     /// `known` is the run if it was made already.
     async fn check_temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
-        warnings.extend(left_out_for_temporal(cfg));
-        let plan = plan::temporal(cfg, &cfg.properties);
+        let plan = if keeps_symmetry(self.request) {
+            plan::steps(cfg)
+        } else {
+            warnings.extend(left_out_for_temporal(cfg));
+            plan::temporal(cfg, &cfg.properties)
+        };
         let mut run = match known {
             Some(run) => run,
             None => self.run(&plan).await?,

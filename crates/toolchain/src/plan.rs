@@ -95,8 +95,8 @@ pub(crate) fn initial_states(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     RunPlan { label: "initial states".to_owned(), wrapper: Some((module, text)), deadlock: false, ..for_trace(&plan) }
 }
 
-/// One run for the whole configuration; only for a configuration without SYMMETRY and VIEW, or without temporal
-/// properties.
+/// One run for the whole configuration; only for a configuration without SYMMETRY and VIEW, without temporal
+/// properties, or with a SYMMETRY that they keep.
 pub(crate) fn single_run(cfg: &Cfg) -> RunPlan {
     let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
     RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }
@@ -181,6 +181,12 @@ pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
         order: SearchOrder::Parallel,
         jvm: Jvm::LongRun,
     }
+}
+
+/// The run for properties that are all about steps and treat the members of the SYMMETRY alike.
+pub(crate) fn steps(cfg: &Cfg) -> RunPlan {
+    let parts = Parts { properties: &cfg.properties, symmetry: true, ..Parts::default() };
+    RunPlan { cfg: render(cfg, &parts), ..temporal(cfg, &[]) }
 }
 
 /// The same run with one worker, which always finds the same trace.

@@ -1,8 +1,22 @@
 //! What limits a run for temporal properties: what it leaves out, and what its success does not show.
 
+use tlaforge_tla::semantic::has_only_start_and_step_properties;
 use tlaforge_tla::{Cfg, Verdict};
 
+use super::CheckRequest;
+
 use super::explorer::Run;
+
+/// Whether the properties can be checked with the SYMMETRY of the configuration. A step property that treats the members
+/// alike, which the caller has shown, needs only the steps of one state of each orbit, and a predicate on the initial state only
+/// one initial state of each. Cycles of orbits need not be cycles
+/// of states, so no property about the future can.
+pub(super) fn keeps_symmetry(request: &CheckRequest) -> bool {
+    let CheckRequest { spec, cfg, .. } = request;
+    !cfg.symmetry.is_empty()
+        && cfg.view.is_none()
+        && has_only_start_and_step_properties(&spec.name, &spec.text, &spec.local_modules, cfg)
+}
 
 /// Warnings about what a run for temporal properties leaves out.
 pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {

@@ -61,6 +61,9 @@ pub struct ApprovalFacts {
     /// read.
     #[serde(default)]
     pub unaccepted_readings: Vec<String>,
+    /// Steps without a contract that is checked, unless the review accepts that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps_without_contract: Vec<String>,
     /// Larger bounds with which a property is violated and that the review does not accept: `N = 3`.
     #[serde(default)]
     pub unaccepted_bounds: Vec<String>,
@@ -96,13 +99,14 @@ pub enum ApprovalClause {
     AssumptionsAccepted,
     SentencesAccounted,
     ReadingsAccepted,
+    StepsHaveContracts,
     LargerBoundsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 25] = [
+    pub const ALL: [ApprovalClause; 26] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -125,6 +129,7 @@ impl ApprovalClause {
         ApprovalClause::AssumptionsAccepted,
         ApprovalClause::SentencesAccounted,
         ApprovalClause::ReadingsAccepted,
+        ApprovalClause::StepsHaveContracts,
         ApprovalClause::LargerBoundsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
@@ -156,6 +161,7 @@ impl ApprovalClause {
             | ApprovalClause::CfgAccepted
             | ApprovalClause::RequirementsCovered => NodeName::GenerateInvariants,
             ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
+            ApprovalClause::StepsHaveContracts => NodeName::StepContracts,
             ApprovalClause::OpenPointsAccepted
             | ApprovalClause::AssumptionsAccepted
             | ApprovalClause::ReadingsAccepted
@@ -189,6 +195,7 @@ impl ApprovalClause {
             ApprovalClause::CfgAccepted,
             ApprovalClause::RequirementsCovered,
             ApprovalClause::SentencesAccounted,
+            ApprovalClause::StepsHaveContracts,
         ];
         self.node() == NodeName::Review || accepts.contains(&self)
     }
@@ -206,8 +213,13 @@ impl ApprovalClause {
             }
             ApprovalClause::MergedAccepted => {
                 "@generate_invariants.claims.accepted = true \
-                 & @generate_invariants.claims.module = claims.module \
-                 & @generate_invariants.claims.cfg = claims.cfg"
+                 & (@generate_invariants.claims.module = claims.module \
+                 & @generate_invariants.claims.cfg = claims.cfg \
+                 | @step_contracts.claims.accepted = true \
+                 & @step_contracts.claims.module = claims.module \
+                 & @step_contracts.claims.cfg = claims.cfg \
+                 & @step_contracts.claims.made_from = @generate_invariants.claims.module \
+                 & @step_contracts.claims.made_from_cfg = @generate_invariants.claims.cfg)"
             }
             ApprovalClause::CheckIsFresh => {
                 "@model_check.claims.module = claims.module & @model_check.claims.cfg = claims.cfg"
@@ -229,6 +241,7 @@ impl ApprovalClause {
             ApprovalClause::AssumptionsAccepted => "claims.unaccepted_assumptions = 0",
             ApprovalClause::SentencesAccounted => "claims.unaccounted_sentences = 0",
             ApprovalClause::ReadingsAccepted => "claims.unaccepted_readings = 0",
+            ApprovalClause::StepsHaveContracts => "claims.steps_without_contract = 0",
             ApprovalClause::LargerBoundsAccepted => "claims.unaccepted_bounds = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
@@ -246,7 +259,7 @@ impl ApprovalClause {
                 "translator and parser accepted the newest module, and it was made from the newest informal specification, or a person went on with both"
             }
             ApprovalClause::MergedAccepted => {
-                "the module and configuration under review are the merged ones that the last parse accepted"
+                "the module and configuration under review are the merged ones that the last parse accepted, with the contracts that were made for them if there are any"
             }
             ApprovalClause::CheckIsFresh => "the last check was of exactly this module and configuration",
             ApprovalClause::Evaluates => "the check could evaluate the specification",
@@ -269,6 +282,9 @@ impl ApprovalClause {
             }
             ApprovalClause::ReadingsAccepted => {
                 "with blind reading, every checked property that covers a requirement was read blindly, and is named in `accepted_readings`"
+            }
+            ApprovalClause::StepsHaveContracts => {
+                "with contracts, every step has one that was checked, or is named in `accepted_without_contract` with a reason"
             }
             ApprovalClause::LargerBoundsAccepted => {
                 "every larger bound with which a property is violated is named in `accepted_bounds`, with a reason"
@@ -348,6 +364,10 @@ impl ApprovalClause {
                 "properties that no blind reader has read, or whose blind reading the review does not accept (name them in \
                  `accepted_readings`): {}",
                 list(&facts.unaccepted_readings)
+            ),
+            ApprovalClause::StepsHaveContracts => format!(
+                "steps without a contract that was checked (name them in `accepted_without_contract`, each with a reason): {}",
+                list(&facts.steps_without_contract)
             ),
             ApprovalClause::LargerBoundsAccepted => format!(
                 "a property is violated with larger bounds that the review does not accept (name them in `accepted_bounds`, each with a reason): {}",

@@ -11,12 +11,13 @@ pub const MAX_CANDIDATES: u32 = 8;
 const _: () = assert!(MAX_CANDIDATES as usize == CANDIDATE_LIFELINES.len());
 
 /// The run itself, its nodes, the second reader, and the judging of mutants.
-pub const NODE_LIFELINES: [&str; 9] = [
+pub const NODE_LIFELINES: [&str; 10] = [
     "run",
     "informal_spec",
     "formalize",
     "validate",
     "generate_invariants",
+    "step_contracts",
     "model_check",
     "review",
     "second_reading",

@@ -1,4 +1,4 @@
-//! The six nodes of the pipeline.
+//! The seven nodes of the pipeline.
 
 use std::fmt;
 
@@ -17,6 +17,8 @@ pub enum NodeName {
     Validate,
     /// `TypeOK`, invariants, temporal properties, witnesses and the configuration.
     GenerateInvariants,
+    /// Contracts of the steps, by an author who has not seen the algorithm.
+    StepContracts,
     /// The model checker.
     ModelCheck,
     /// Semantic review.
@@ -24,11 +26,12 @@ pub enum NodeName {
 }
 
 impl NodeName {
-    pub const ALL: [NodeName; 6] = [
+    pub const ALL: [NodeName; 7] = [
         NodeName::InformalSpec,
         NodeName::Formalize,
         NodeName::Validate,
         NodeName::GenerateInvariants,
+        NodeName::StepContracts,
         NodeName::ModelCheck,
         NodeName::Review,
     ];
@@ -40,6 +43,7 @@ impl NodeName {
             NodeName::Formalize => "formalize",
             NodeName::Validate => "validate",
             NodeName::GenerateInvariants => "generate_invariants",
+            NodeName::StepContracts => "step_contracts",
             NodeName::ModelCheck => "model_check",
             NodeName::Review => "review",
         }

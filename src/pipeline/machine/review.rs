@@ -52,6 +52,10 @@ pub enum Blame {
     Invariant,
     /// The requirement as the informal specification words it.
     Requirement,
+    /// The contract of a step.
+    Contract,
+    /// The documents: they allow what the specification does and what the contract says.
+    Documents,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,8 +89,11 @@ impl Issue {
                 Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
                 _,
             )
-            | (Category::CounterexampleIssue | Category::WrongInvariant, Some(Blame::Requirement)) => {
+            | (Category::CounterexampleIssue | Category::WrongInvariant, Some(Blame::Requirement | Blame::Documents)) => {
                 NodeName::InformalSpec
+            }
+            (Category::CounterexampleIssue | Category::WrongInvariant, Some(Blame::Contract)) => {
+                NodeName::StepContracts
             }
             (Category::CounterexampleIssue, Some(Blame::Invariant))
             | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
@@ -137,6 +144,9 @@ pub struct Review {
     /// Properties whose blind reading says what their requirements say, or differs from them in a way that is accepted.
     #[serde(default)]
     pub accepted_readings: Vec<AcceptedItem>,
+    /// Steps that need no contract that is checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_without_contract: Vec<AcceptedItem>,
     /// Larger bounds with which a property is broken, as the documents exclude them.
     #[serde(default)]
     pub accepted_bounds: Vec<AcceptedItem>,
@@ -222,7 +232,7 @@ impl Review {
     }
 
     /// The lists of accepted items, each with its name in the answer.
-    pub fn accepted_lists_mut(&mut self) -> [(&'static str, &mut Vec<AcceptedItem>); 9] {
+    pub fn accepted_lists_mut(&mut self) -> [(&'static str, &mut Vec<AcceptedItem>); 10] {
         [
             ("intended_dead", &mut self.intended_dead),
             ("accepted_changes", &mut self.accepted_changes),
@@ -231,6 +241,7 @@ impl Review {
             ("accepted_assumptions", &mut self.accepted_assumptions),
             ("accepted_sentences", &mut self.accepted_sentences),
             ("accepted_readings", &mut self.accepted_readings),
+            ("accepted_without_contract", &mut self.accepted_without_contract),
             ("accepted_bounds", &mut self.accepted_bounds),
             ("accepted_cfg", &mut self.accepted_cfg),
         ]
@@ -268,6 +279,11 @@ impl Review {
     /// Whether it accepts the blind reading of the property.
     pub fn accepts_reading(&self, property: &str) -> bool {
         reason_in(&self.accepted_readings, property).is_some()
+    }
+
+    /// Whether it accepts, with a reason, that no contract of the step is checked.
+    pub fn accepts_without_contract(&self, label: &str) -> bool {
+        reason_in(&self.accepted_without_contract, label).is_some_and(is_reason)
     }
 
     /// Whether it accepts, with a reason, that the documents exclude the larger bound.

@@ -12,7 +12,9 @@ use strum::VariantArray as _;
 
 use super::event::{Event, EventKind};
 use super::guards::{ApprovalClause, name_of};
-use super::node_name::NodeName::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
+use super::node_name::NodeName::{
+    Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, StepContracts, Validate,
+};
 use super::routing_facts::{PositionName, RoutingFacts};
 use super::state::{Effect, Next, Outcome, Position, RoutingSettings, State};
 use crate::temporal::{Atom, Formula, Formulas, Node, Record as _};
@@ -31,9 +33,13 @@ pub enum Row {
     Validated,
     ValidateRetry,
     ValidateExhausted,
+    ContractsDue,
     Merged,
     InvariantRetry,
     InvariantExhausted,
+    ContractsMerged,
+    ContractsRetry,
+    ContractsLeftOut,
     MutantsDue,
     Checked,
     StrongerKept,
@@ -108,7 +114,8 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         guard: concat!(
             r#"routing.unreadable_before = false & ("#,
             r#"routing.event = "unreadable" & (routing.position = "informal_spec" | routing.position = "formalize""#,
-            r#" | routing.position = "generate_invariants" | routing.position = "second_reading")"#,
+            r#" | routing.position = "generate_invariants" | routing.position = "step_contracts""#,
+            r#" | routing.position = "second_reading")"#,
             r#" | routing.event = "review_unreadable" & routing.position = "review")"#,
         ),
         words: "an answer could not be read: the same node once more, with the reason",
@@ -161,6 +168,12 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         take: |d| d.state.without_module().moved_to(Review).perform(),
     },
     Route {
+        row: Row::ContractsDue,
+        guard: r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted & routing.contracts"#,
+        words: "module, properties and configuration parse together: contracts of the steps",
+        take: |d| State { merged_accepted: true, ..d.state }.moved_to(StepContracts).perform(),
+    },
+    Route {
         row: Row::Merged,
         guard: r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted"#,
         words: "module, properties and configuration parse together: check them",
@@ -188,6 +201,34 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
         words: "they do not parse together, or an invariant cannot be evaluated in an initial state, once too often: review sees the \
                 diagnostics, and no checker runs",
         take: |d| State { merged_accepted: false, ..d.state }.moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::ContractsMerged,
+        guard: r#"routing.position = "step_contracts" & routing.event = "merged" & routing.accepted"#,
+        words: "the contracts parse together with the specification: check them",
+        take: |d| d.state.moved_to(ModelCheck).perform(),
+    },
+    Route {
+        row: Row::ContractsRetry,
+        guard: concat!(
+            r#"routing.position = "step_contracts" & routing.event = "merged" & routing.accepted = false"#,
+            r#" & routing.retries < routing.retry_limit"#,
+        ),
+        words: "the contracts do not parse together with the specification: once more, with the diagnostics",
+        take: |d| {
+            let state = State { contract_retries: d.state.contract_retries + 1, ..d.state };
+            state.moved_to(StepContracts).perform()
+        },
+    },
+    Route {
+        row: Row::ContractsLeftOut,
+        guard: concat!(
+            r#"routing.position = "step_contracts""#,
+            r#" & (routing.event = "unreadable" | routing.event = "merged" & routing.accepted = false)"#,
+        ),
+        words: "the contracts could not be used: the specification is checked without them, and cannot be approved in this \
+                revision",
+        take: |d| d.state.moved_to(ModelCheck).perform(),
     },
     Route {
         row: Row::MutantsDue,
@@ -510,6 +551,7 @@ mod tests {
             "formalize",
             "validate",
             "generate_invariants",
+            "step_contracts",
             "model_check",
             "review",
             "second_reading",
@@ -523,12 +565,15 @@ mod tests {
                 Row::InformalAnswered => &["informal_spec"],
                 Row::FormalizeAnswered => &["formalize"],
                 Row::UnreadableOnce => {
-                    &["informal_spec", "formalize", "generate_invariants", "review", "second_reading"]
+                    &["informal_spec", "formalize", "generate_invariants", "step_contracts", "review", "second_reading"]
                 }
                 Row::StrongerDropped => &["generate_invariants", "mutants"],
                 Row::UnreadableTwice => &asking,
                 Row::Validated | Row::ValidateRetry | Row::ValidateExhausted => &["validate"],
-                Row::Merged | Row::InvariantRetry | Row::InvariantExhausted => &["generate_invariants"],
+                Row::ContractsDue | Row::Merged | Row::InvariantRetry | Row::InvariantExhausted => {
+                    &["generate_invariants"]
+                }
+                Row::ContractsMerged | Row::ContractsRetry | Row::ContractsLeftOut => &["step_contracts"],
                 Row::MutantsDue | Row::Checked => &["model_check"],
                 Row::StrongerKept | Row::Strengthen | Row::MutantsJudged => &["mutants"],
                 Row::PolicyViolated | Row::OtherReadingApproved | Row::Approved | Row::FlawClaimed => &["review"],

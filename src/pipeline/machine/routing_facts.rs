@@ -90,6 +90,8 @@ routing_facts! {
     ambiguous: bool,
     /// Whether the run tries the other reading of an open point.
     other_reading: bool,
+    /// Whether the run has contracts of its steps; no fact if it has none.
+    contracts: bool,
 }
 
 /// A position of the machine by its name alone. All but the last two are the names of lifelines.
@@ -107,6 +109,8 @@ pub enum PositionName {
     Validate,
     /// The node that writes properties and configuration.
     GenerateInvariants,
+    /// The author of the step contracts.
+    StepContracts,
     /// The model checker.
     ModelCheck,
     /// The semantic review.
@@ -128,6 +132,7 @@ impl From<Position> for PositionName {
             Position::Node(NodeName::Formalize) => Self::Formalize,
             Position::Node(NodeName::Validate) => Self::Validate,
             Position::Node(NodeName::GenerateInvariants) => Self::GenerateInvariants,
+            Position::Node(NodeName::StepContracts) => Self::StepContracts,
             Position::Node(NodeName::ModelCheck) => Self::ModelCheck,
             Position::Node(NodeName::Review) => Self::Review,
             Position::SecondReading => Self::SecondReading,
@@ -147,6 +152,9 @@ impl RoutingFacts {
             Position::Node(NodeName::GenerateInvariants) => {
                 (Some(state.invariant_retries), Some(settings.invariant_retry_limit))
             }
+            Position::Node(NodeName::StepContracts) => {
+                (Some(state.contract_retries), Some(settings.invariant_retry_limit))
+            }
             _ => (None, None),
         };
         let facts = Self {
@@ -161,6 +169,7 @@ impl RoutingFacts {
             last_branch_index: Some(settings.max_revisions),
             repair: Some(settings.repair),
             other_reading: Some(state.other_reading),
+            contracts: settings.contracts.then_some(true),
             ..Self::of_position(state.position.into())
         };
         match *event {
@@ -293,6 +302,7 @@ mod tests {
             Position::Node(NodeName::InformalSpec),
             Position::Node(NodeName::Validate),
             Position::Node(NodeName::GenerateInvariants),
+            Position::Node(NodeName::StepContracts),
             Position::SecondReading,
             Position::Mutants,
             Position::Done(Outcome::Approved),

@@ -21,11 +21,21 @@ pub struct RoutingSettings {
     /// How many rounds of stronger properties a revision may have, because of surviving mutants.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub strengthen: u32,
+    /// Whether an author who has not seen the algorithm writes contracts of its steps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contracts: bool,
 }
 
 impl Default for RoutingSettings {
     fn default() -> Self {
-        Self { max_revisions: 3, validate_retry_limit: 2, invariant_retry_limit: 2, repair: false, strengthen: 0 }
+        Self {
+            max_revisions: 3,
+            validate_retry_limit: 2,
+            invariant_retry_limit: 2,
+            repair: false,
+            strengthen: 0,
+            contracts: false,
+        }
     }
 }
 
@@ -164,6 +174,9 @@ pub struct State {
     pub validate_retries: u32,
     /// How often a rejected merge has been sent back in this revision.
     pub invariant_retries: u32,
+    /// How often rejected contracts have been sent back in this revision.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub contract_retries: u32,
     /// The last answer at this position was unreadable.
     pub unreadable: bool,
     /// There is an informal specification.
@@ -208,6 +221,7 @@ impl State {
             branch_index: 0,
             validate_retries: 0,
             invariant_retries: 0,
+            contract_retries: 0,
             unreadable: false,
             informal: false,
             module_accepted: false,
@@ -228,7 +242,7 @@ impl State {
     /// Moves to a node, or to the earlier node that has to make its input first.
     pub(super) fn moved_to(self, node: NodeName) -> Self {
         let node = match node {
-            NodeName::ModelCheck if !self.merged_accepted => NodeName::GenerateInvariants,
+            NodeName::StepContracts | NodeName::ModelCheck if !self.merged_accepted => NodeName::GenerateInvariants,
             other => other,
         };
         let node = match node {
@@ -266,8 +280,14 @@ impl State {
 
     /// Goes back to a node in a new revision.
     pub(super) fn next_revision(self, node: NodeName) -> Next {
-        let state =
-            Self { branch_index: self.branch_index + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
+        let state = Self {
+            branch_index: self.branch_index + 1,
+            validate_retries: 0,
+            invariant_retries: 0,
+            contract_retries: 0,
+            rounds: 0,
+            ..self
+        };
         state.moved_to(node).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
     }
 

@@ -14,8 +14,8 @@ use crate::pipeline::machine::{
     CANDIDATE_LIFELINES, LifelineGroup, NODE_LIFELINES, NodeName, SECOND_READING, lifelines,
 };
 use crate::pipeline::records::{
-    CandidateClaims, CheckClaims, Entry, EventName, FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims,
-    RunEvent, SecondReadingClaims, ValidateClaims,
+    CandidateClaims, CheckClaims, ContractClaims, Entry, EventName, FormalizeClaims, InformalClaims, MergeClaims,
+    ReviewClaims, RunEvent, SecondReadingClaims, ValidateClaims,
 };
 
 /// Fields of every event. Rules cannot use time, clock and group size.
@@ -67,6 +67,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         (NodeName::Formalize.name(), fields_of::<FormalizeClaims>()),
         (NodeName::Validate.name(), fields_of::<ValidateClaims>()),
         (NodeName::GenerateInvariants.name(), fields_of::<MergeClaims>()),
+        (NodeName::StepContracts.name(), fields_of::<ContractClaims>()),
         (NodeName::ModelCheck.name(), fields_of::<CheckClaims>()),
         (NodeName::Review.name(), fields_of::<ReviewClaims>()),
         (SECOND_READING, fields_of::<SecondReadingClaims>()),

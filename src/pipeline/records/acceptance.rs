@@ -1,5 +1,5 @@
 //! What an approval needs a review to accept by number or name: open points, assumptions, normative sentences without an
-//! account, and larger bounds with which a property is violated. The review node and the verification of a journal both compute it here.
+//! account, steps without a contract, and larger bounds with which a property is violated. The review node and the verification of a journal both compute it here.
 
 use super::view::RunView;
 use crate::pipeline::machine::{ApprovalFacts, Review};
@@ -53,6 +53,7 @@ impl RunView {
             unaccepted_open_points: self.unaccepted_open_points(review),
             unaccepted_assumptions: self.unaccepted_assumptions(review),
             unaccounted_sentences: self.unaccounted_sentences(review),
+            steps_without_contract: self.steps_without_contract(review),
             unaccepted_bounds: self.unaccepted_bounds(review),
             ..facts.clone()
         }

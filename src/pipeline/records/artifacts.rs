@@ -35,6 +35,12 @@ pub mod file {
     pub const FORMALIZE_INPUT: &str = "formalize.input";
     pub const PROPERTIES_ANSWER: &str = "generate_invariants.answer";
     pub const PROPERTIES_INPUT: &str = "generate_invariants.input";
+    /// The module and the configuration with properties and without contracts.
+    pub const MERGED: &str = "merged.tla";
+    pub const MERGED_CFG: &str = "merged.cfg";
+    pub const CONTRACTS_ANSWER: &str = "step_contracts.answer";
+    /// What the current contracts were made from.
+    pub const CONTRACTS_INPUT: &str = "step_contracts.input";
     /// What a run takes over from one with earlier documents. Neither the module with its properties nor the configuration:
     /// the nodes of the run make them again, so that its own tools accept them.
     pub const TAKEN_OVER: [&str; 6] =

@@ -14,6 +14,7 @@ pub enum Claims {
     Formalize(FormalizeClaims),
     Validate(ValidateClaims),
     GenerateInvariants(MergeClaims),
+    StepContracts(ContractClaims),
     ModelCheck(CheckClaims),
     Review(ReviewClaims),
     SecondReading(SecondReadingClaims),
@@ -56,6 +57,22 @@ pub struct MergeClaims {
     pub module: Option<Sha>,
     /// The configuration.
     pub cfg: Option<Sha>,
+}
+
+/// Claims of `step_contracts`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContractClaims {
+    /// The specification with its contracts parses.
+    pub accepted: bool,
+    /// The module with properties and contracts.
+    pub module: Option<Sha>,
+    /// The configuration with the contracts.
+    pub cfg: Option<Sha>,
+    /// The module with its properties that the contracts were added to.
+    pub made_from: Option<Sha>,
+    /// The configuration that the contracts were added to.
+    pub made_from_cfg: Option<Sha>,
 }
 
 /// Claims of `model_check`; all `None` if there is no check.
@@ -118,6 +135,9 @@ pub struct ReviewClaims {
     /// Properties that no blind reader has read, or whose blind reading the review does not accept.
     #[serde(default)]
     pub unaccepted_readings: usize,
+    /// Steps without a contract that was checked, unless the review accepts that.
+    #[serde(default)]
+    pub steps_without_contract: usize,
     /// Larger bounds with which a property is violated and that the review does not accept.
     #[serde(default)]
     pub unaccepted_bounds: usize,

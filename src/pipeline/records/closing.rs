@@ -38,6 +38,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         normative_sentences: after.specification.normative_sentences.clone(),
         module: Some(after.module_name().to_owned()).filter(|name| name != file::DEFAULT_MODULE),
         decisions: after.specification.decisions.clone(),
+        contracts: after.specification.contracts.clone(),
         check: after.fresh_check().cloned(),
         rank: after.reviews.rank,
         attempts,

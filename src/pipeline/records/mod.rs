@@ -10,6 +10,7 @@ mod check;
 mod check_history;
 mod claims;
 mod closing;
+mod contracts;
 mod covering;
 mod event;
 mod event_data;
@@ -44,9 +45,10 @@ pub use check::CheckRecord;
 pub use check_history::CheckHistory;
 pub use claims::{CandidateClaims, CheckClaims, Claims};
 pub(super) use claims::{
-    FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims, SecondReadingClaims, ValidateClaims,
+    ContractClaims, FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims, SecondReadingClaims, ValidateClaims,
 };
 pub(super) use closing::{close, closed};
+pub use contracts::{Agreement, StepAgreement, agreement_line};
 pub(super) use event::{Draft, record, to_value};
 pub use event::{Entry, EventName, Record, RunEvent};
 pub(super) use event_data::AttemptStarted;

@@ -9,7 +9,7 @@ use super::rank::RevisionRank;
 use crate::journal::Sha;
 use crate::pipeline::machine::{ApprovalFacts, Event as Step, FlawClause, FlawFacts, FlawStep, NodeName, Review};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
-use crate::tla::Diagnostic;
+use crate::tla::{Diagnostic, StepContract};
 
 /// Something that a node has to mend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -120,6 +120,14 @@ pub enum Facts {
     Validated {
         /// What a verdict would rest on: fairness, assumptions, assertions, instances.
         texts: BTreeMap<String, String>,
+    },
+    /// Contracts were added to the specification, or it has no steps that could have one.
+    Contracted {
+        /// Requirements by property.
+        covers: BTreeMap<String, Vec<String>>,
+        /// See [`Facts::Merged`].
+        texts: BTreeMap<String, String>,
+        contracts: Vec<StepContract>,
     },
     /// Properties were merged and parsed.
     Merged {

@@ -3,8 +3,8 @@
 use super::artifacts::file;
 use super::check::CheckRecord;
 use super::claims::{
-    CheckClaims, Claims, FlawClaims, FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims, SecondReadingClaims,
-    ValidateClaims,
+    CheckClaims, Claims, ContractClaims, FlawClaims, FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims,
+    SecondReadingClaims, ValidateClaims,
 };
 use super::event::{Record, RunEvent, record};
 use super::event_data::ClaimsRestored;
@@ -15,11 +15,12 @@ use crate::pipeline::machine::{Acceptance, Activity, ApprovalFacts, Event as Ste
 use crate::tla::{Reached, Verdict};
 
 /// The nodes whose claims a branch takes over and a dropped trial restores.
-const RESTORED: [NodeName; 5] = [
+const RESTORED: [NodeName; 6] = [
     NodeName::InformalSpec,
     NodeName::Formalize,
     NodeName::Validate,
     NodeName::GenerateInvariants,
+    NodeName::StepContracts,
     NodeName::ModelCheck,
 ];
 
@@ -49,6 +50,8 @@ pub(in crate::pipeline) fn restorations(view: &RunView) -> impl Iterator<Item = 
             NodeName::InformalSpec => view.state.informal,
             NodeName::Validate => view.state.module_accepted,
             NodeName::GenerateInvariants => view.state.merged_accepted,
+            NodeName::StepContracts if view.artifact(file::MERGED).is_none() => return None,
+            NodeName::StepContracts => view.state.merged_accepted,
             NodeName::Formalize | NodeName::ModelCheck | NodeName::Review => true,
         };
         let event = RunEvent::ClaimsRestored(ClaimsRestored { claims: node_claims(node, view, holds)? });
@@ -70,8 +73,15 @@ fn node_claims(node: NodeName, view: &RunView, holds: bool) -> Option<Claims> {
         NodeName::Validate => Claims::Validate(ValidateClaims { accepted: holds, source: artifact(file::SOURCE) }),
         NodeName::GenerateInvariants => Claims::GenerateInvariants(MergeClaims {
             accepted: holds,
+            module: artifact(file::MERGED).or_else(|| artifact(file::MODULE)),
+            cfg: artifact(file::MERGED_CFG).or_else(|| artifact(file::CFG)),
+        }),
+        NodeName::StepContracts => Claims::StepContracts(ContractClaims {
+            accepted: holds,
             module: artifact(file::MODULE),
             cfg: artifact(file::CFG),
+            made_from: artifact(file::MERGED),
+            made_from_cfg: artifact(file::MERGED_CFG),
         }),
         NodeName::ModelCheck => Claims::ModelCheck(view.check().map(check_claims).unwrap_or_default()),
         NodeName::Review => return None,
@@ -131,6 +141,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         unaccepted_assumptions: facts.unaccepted_assumptions.len(),
         unaccounted_sentences: facts.unaccounted_sentences.len(),
         unaccepted_readings: view.unaccepted_readings(facts),
+        steps_without_contract: facts.steps_without_contract.len(),
         unaccepted_bounds: facts.unaccepted_bounds.len(),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),

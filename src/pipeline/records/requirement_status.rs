@@ -114,12 +114,16 @@ impl RunView {
 
     /// A closed revision for a reader: as in the journal, but each requirement has its status instead of the two lists
     /// that the status is computed from. `blind_reading` says what each property forbids; null if the run reads none.
+    /// `contracts` says how each step compares with its contract, if there are any.
     pub fn revision_json(&self, revision: &Revision) -> serde_json::Value {
         let mut json = to_value(revision);
         json["requirements"] = to_value(&self.results_of(revision));
         json["violations"] = to_value(&self.judged_violations(revision));
         let readings = self.settings.blind_reading.then(|| self.blind_readings_of(revision));
         json["blind_reading"] = to_value(&readings);
+        if let Some(steps) = revision.step_agreements() {
+            json["contracts"] = to_value(&steps);
+        }
         json
     }
 }

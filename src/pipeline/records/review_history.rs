@@ -91,7 +91,8 @@ impl ReviewHistory {
             | Facts::Informal { .. }
             | Facts::Validated { .. }
             | Facts::Rejected { .. }
-            | Facts::Merged { .. } => {}
+            | Facts::Merged { .. }
+            | Facts::Contracted { .. } => {}
         }
     }
 

@@ -17,6 +17,7 @@ use crate::journal::Sha;
 use crate::pipeline::machine::{NodeName, Outcome, StopReason};
 use crate::prompt::{Assumption, NormativeSentence, OpenPoint, Requirement};
 use crate::tla::CheckOutcome;
+use crate::tla::StepContract;
 
 /// A closed revision. Its `meta.json` and the report show the requirements with their status.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +50,9 @@ pub struct Revision {
     /// Readings that a person decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
+    /// The contracts of its steps; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts: Option<Vec<StepContract>>,
     /// The check of its files; `None` without one.
     pub check: Option<CheckOutcome>,
     pub rank: RevisionRank,

@@ -15,6 +15,7 @@ use crate::journal::Sha;
 use crate::monitor::RunObjective;
 use crate::pipeline::machine::{RoutingSettings, State};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement, Skipped};
+use crate::tla::StepContract;
 
 /// Settings of a run (`run_started`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +105,9 @@ pub struct Branch {
     pub decisions: Vec<Decision>,
     /// Requirements by property.
     pub covers: BTreeMap<String, Vec<String>>,
+    /// The contracts of the module, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contracts: Option<Vec<StepContract>>,
     /// What the review of that revision left open.
     pub feedback: Vec<Feedback>,
     #[serde(default, flatten)]

@@ -11,7 +11,7 @@ use super::wording::wording_with_place;
 use crate::journal::Sha;
 use crate::pipeline::machine::{Event as Step, NodeName, Position};
 use crate::prompt::{Assumption, FixedNames, NormativeSentence, OpenPoint, Requirement};
-use crate::tla::Diagnostic;
+use crate::tla::{Diagnostic, StepContract};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Specification {
@@ -35,6 +35,8 @@ pub struct Specification {
     pub other_concerns: Vec<String>,
     /// Requirements by property, of the last accepted merge.
     pub covers: BTreeMap<String, Vec<String>>,
+    /// The contracts of the current module; `None` if none were added to it.
+    pub contracts: Option<Vec<StepContract>>,
     /// Diagnostics of the last parse, if it rejected the current module.
     pub diagnostics: Vec<Diagnostic>,
     /// What is still to be mended.
@@ -113,6 +115,12 @@ impl Specification {
             Facts::Merged { covers, .. } => {
                 self.diagnostics.clear();
                 self.covers.clone_from(covers);
+                self.contracts = None;
+            }
+            Facts::Contracted { covers, contracts, .. } => {
+                self.diagnostics.clear();
+                self.covers.clone_from(covers);
+                self.contracts = Some(contracts.clone());
             }
             Facts::Reviewed { .. } | Facts::ReviewUnreadable { .. } | Facts::SecondRead { .. } => {}
         }
@@ -144,6 +152,7 @@ impl Specification {
         self.names = branch.names;
         self.decisions = branch.decisions;
         self.covers = branch.covers;
+        self.contracts = branch.contracts;
         self.feedback = branch.feedback;
         self.edited = branch.edited;
         self.diagnostics.clear();

@@ -6,7 +6,7 @@ use super::bounds::{Clause, clauses};
 use super::frame::{Html, Section, Tone, render};
 use super::listing::{Cited, cited_lines};
 use super::run_context::RunContext;
-use crate::pipeline::{Outcome, Reading, RequirementResult, RequirementStatus, Revision};
+use crate::pipeline::{Outcome, Reading, RequirementResult, RequirementStatus, Revision, agreement_line};
 use crate::prompt::Requirement;
 use crate::report::counted;
 use crate::report::next_step::{answer_commands, next_steps};
@@ -110,6 +110,9 @@ fn facts(context: &RunContext<'_>, revision: &Revision) -> Vec<Fact> {
             .push(Clause { words: format!("larger numbers were not tried: {}", unprobed.join("; ")), is_code: false });
     }
     facts.push(Fact { term: "Within".to_owned(), lines: within });
+    if let Some(steps) = revision.step_agreements().filter(|steps| !steps.is_empty()) {
+        facts.push(fact("What each step does".to_owned(), agreement_line(&steps)));
+    }
     if let Some(line) = mutants_words(revision) {
         facts.push(fact("Mutants".to_owned(), line));
     }

@@ -10,6 +10,9 @@ use super::parser::{Fault, parse};
 use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
 use super::types::{Clash, Term, Type, Types, model_value_type};
 
+/// How the message about two values of different kinds begins.
+pub const TYPE_ERROR: &str = "type error: ";
+
 /// Maximum nesting of instances.
 const MAX_INSTANCE_NESTING: usize = 8;
 
@@ -37,7 +40,7 @@ pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diag
     typing.check_substitutions();
     let Some(Mismatch { module, offset, clash: Clash(one, other) }) = typing.found else { return Ok(()) };
     let message =
-        format!("type error: {one} is compared with {other}. TLC stops if it evaluates this, so nothing was decided");
+        format!("{TYPE_ERROR}{one} is compared with {other}. TLC stops if it evaluates this, so nothing was decided");
     let (name, text) = modules[module];
     Err(embedded_diagnostic(text, name, offset, &message))
 }

@@ -60,7 +60,21 @@ pub fn find_verdict_limits(
 
 /// Whether each property of a configuration is shown to be a conjunction of `[][A]_v`.
 pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> bool {
-    let all_are_steps = || {
+    has_only(name, text, local_modules, cfg, false)
+}
+
+/// Whether each property of a configuration is shown to be a conjunction of `[][A]_v` and of predicates on the initial state.
+pub fn has_only_start_and_step_properties(
+    name: &str,
+    text: &str,
+    local_modules: &[(String, String)],
+    cfg: &Cfg,
+) -> bool {
+    has_only(name, text, local_modules, cfg, true)
+}
+
+fn has_only(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg, or_initial: bool) -> bool {
+    let all_are = || {
         let model = Model::new(name, text, local_modules, cfg)?;
         for property in &cfg.properties {
             let mut conjuncts = Vec::new();
@@ -68,13 +82,14 @@ pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String
             for conjunct in conjuncts {
                 match model.parts(&conjunct) {
                     Some((Connective::Always, operands)) if box_action_parts(&model, &operands)?.is_some() => {}
+                    _ if or_initial && model.level(&conjunct)? < ACTION => {}
                     _ => return Ok(false),
                 }
             }
         }
         Ok::<bool, String>(true)
     };
-    cfg.properties.is_empty() || all_are_steps().unwrap_or(false)
+    cfg.properties.is_empty() || all_are().unwrap_or(false)
 }
 
 /// What a specification assumes.

@@ -1,0 +1,181 @@
+//! Contracts of steps: what an author is told, what is sent back, and the step properties that are made of them.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+use tlaforge_tla::{Contracts, DeclaredSteps, Members, Module, read_contracts, usable_definitions};
+
+/// A translated module: a process with two labels, the second one a loop, and a single process.
+const MODULE: &str = r#"---- MODULE Spec ----
+EXTENDS Naturals
+CONSTANT Max
+Clients == 1..2
+Double(n) == n + n
+(* --algorithm Counter
+variables n = 0, log = 0;
+process client \in Clients
+begin
+  Ask:
+    n := n + 1;
+  Work:
+    while n < Max do
+      n := n + 1;
+    end while;
+end process;
+process clock = "clock"
+begin
+  Tick:
+    log := log + 1;
+    goto Tick;
+end process;
+end algorithm; *)
+\* BEGIN TRANSLATION
+VARIABLES n, log, pc
+vars == << n, log, pc >>
+ProcSet == (Clients) \cup {"clock"}
+Init == /\ n = 0 /\ log = 0
+        /\ pc = [self \in ProcSet |-> CASE self \in Clients -> "Ask" [] self = "clock" -> "Tick"]
+Ask(self) == /\ pc[self] = "Ask"
+             /\ n' = n + 1
+             /\ pc' = [pc EXCEPT ![self] = "Work"]
+             /\ log' = log
+Work(self) == /\ pc[self] = "Work"
+              /\ IF n < Max
+                    THEN /\ n' = n + 1
+                         /\ pc' = [pc EXCEPT ![self] = "Work"]
+                    ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
+                         /\ n' = n
+              /\ log' = log
+client(self) == Ask(self) \/ Work(self)
+Tick == /\ pc["clock"] = "Tick"
+        /\ log' = log + 1
+        /\ pc' = [pc EXCEPT !["clock"] = "Tick"]
+        /\ n' = n
+clock == Tick
+Next == clock \/ (\E self \in Clients: client(self))
+Spec == Init /\ [][Next]_vars
+\* END TRANSLATION
+TypeOK == n \in 0..Max
+====
+"#;
+
+const START: &str = "\\* docs/a.md:1\nInitially == n = 0 /\\ log = 0\n";
+const ASK: &str = "\
+\\* docs/a.md:1
+Guard_Ask(self) == TRUE
+\\* docs/a.md:1
+Effect_Ask(self) == n' = n + 1 /\\ UNCHANGED log
+";
+const WORK: &str = "\
+\\* docs/a.md:2
+Guard_Work(self) == n < C_Most
+\\* docs/a.md:2
+Effect_Work(self) == n' = n + 1 /\\ UNCHANGED <<log>>
+";
+const TICK: &str = "\
+\\* docs/a.md:3
+Guard_Tick(self) == TRUE
+\\* docs/a.md:3
+\\* free: n: the documents do not say whether the clock counts
+Effect_Tick(self) == log' = log + 1
+";
+
+fn read(text: &str) -> Result<Contracts, Vec<String>> {
+    let module = Module::parse(MODULE).unwrap();
+    let steps = DeclaredSteps::of(&module).unwrap();
+    read_contracts(&module, &steps, text)
+}
+
+fn all() -> String {
+    format!(
+        "{START}C_Most == Max\n{}{WORK}{TICK}",
+        ASK.replace("\\* docs/a.md:1\nGuard", "\\* free: no condition is documented\nGuard")
+    )
+}
+
+#[test]
+fn the_steps_of_an_algorithm_are_declared_without_what_they_do() {
+    let module = Module::parse(MODULE).unwrap();
+    let steps = DeclaredSteps::of(&module).unwrap();
+    let labels: Vec<(&str, String, bool)> =
+        steps.labels().map(|(_, label)| (label.name.as_str(), label.next.join(" "), label.is_loop)).collect();
+    assert_eq!(
+        labels,
+        [("Ask", "Work".to_owned(), false), ("Work", "Work Done".to_owned(), true), ("Tick", "Tick".to_owned(), false),]
+    );
+    assert_eq!(steps.processes[0].members, Members::Each("Clients".to_owned()));
+    assert_eq!(steps.processes[1].members, Members::One("\"clock\"".to_owned()));
+    assert!(steps.has_pc);
+    // `Double` has a parameter and could be changed together with the algorithm.
+    let usable: Vec<&str> = usable_definitions(&module).iter().map(|definition| definition.name.as_str()).collect();
+    assert_eq!(usable, ["Clients"]);
+}
+
+#[test]
+fn a_contract_is_about_the_steps_that_leave_its_label() {
+    let text = all().replace("Guard_Tick(self) == TRUE", "Guard_Tick(self) == log >= 0");
+    let contracts = read(&text).unwrap();
+    assert_eq!(
+        contracts.properties,
+        ["Contract_at_the_start", "Contract_Ask", "Contract_Work", "Contract_at_the_same_label"]
+    );
+    for formula in [
+        r#"[][\A self \in Clients : (pc[self] = "Ask" /\ pc'[self] # "Ask") => ((Guard_Ask(self) /\ Effect_Ask(self)))]_vars"#,
+        // The end of the loop changes nothing, and the documents say nothing of it.
+        r#"[][\A self \in Clients : (pc[self] = "Work" /\ pc'[self] # "Work") => ((Guard_Work(self) /\ Effect_Work(self)) \/ (pc'[self] \in {"Done"} /\ UNCHANGED << log, n >>))]_vars"#,
+        r#"(\E self \in Clients : pc[self] = "Work" /\ Guard_Work(self) /\ Effect_Work(self))"#,
+        r#"(\E self \in {"clock"} : pc[self] = "Tick" /\ Guard_Tick(self) /\ Effect_Tick(self))"#,
+    ] {
+        assert!(contracts.definitions.contains(formula), "{formula}\n{}", contracts.definitions);
+    }
+    assert_eq!(contracts.steps[3].free_variables, ["n"]);
+    assert_eq!(contracts.steps[2].checked_by, ["Contract_at_the_same_label", "Contract_Work"]);
+}
+
+#[test]
+fn what_an_author_has_to_mend_is_said_for_every_step() {
+    let good = all().replace("Guard_Tick(self) == TRUE", "Guard_Tick(self) == log >= 0");
+    for (from, to, said) in [
+        ("Guard_Ask(self)", "Guard_Bsk(self)", "there is no step Bsk"),
+        ("Guard_Ask(self)", "C_Ask(self)", "`Guard_Ask(self)` is missing"),
+        ("Effect_Ask(self) ==", "Effect_Ask ==", "write it as `Effect_Ask(self) == …`"),
+        ("n < C_Most", "n' < C_Most", "Guard_Work is about the state before the step"),
+        ("n < C_Most", "n < Double(Max)", "Guard_Work uses Double of the specification"),
+        ("n < C_Most", "TypeOK", "Guard_Work uses TypeOK of the specification"),
+        ("/\\ UNCHANGED <<log>>", "", "Effect_Work says nothing about log"),
+        ("n' = n + 1 /\\ UNCHANGED log", "TRUE", "Effect_Ask is TRUE"),
+        ("\\* free: n: the documents do not say whether the clock counts\n", "", "Effect_Tick says nothing about n"),
+        ("C_Most == Max", "Most == Max", "Most: define only"),
+        ("Initially == n = 0", "Initially == n' = 0", "Initially has no parameter and no primed variable"),
+        ("Initially ==", "C_Initially ==", "`Initially` is missing"),
+    ] {
+        let changed = good.replace(from, to);
+        assert_ne!(changed, good, "{from}");
+        let mistakes = read(&changed).unwrap_err().join("\n");
+        assert!(mistakes.contains(said), "{to}: {mistakes}");
+    }
+}
+
+#[test]
+fn a_step_that_the_documents_leave_open_has_no_property() {
+    let free = "\\* free: the documents say nothing of it\n";
+    let text = all().replace(TICK, &format!("{free}Guard_Tick(self) == TRUE\n{free}Effect_Tick(self) == TRUE\n"));
+    let contracts = read(&text).unwrap();
+    assert!(contracts.steps[3].is_free && contracts.steps[3].checked_by.is_empty());
+    assert_eq!(contracts.steps[3].free_words(), "the documents say nothing of it; the documents say nothing of it");
+    assert!(contracts.definitions.contains(r#"(\E self \in {"clock"} : pc[self] = "Tick")"#));
+}
+
+#[test]
+fn without_pc_every_step_is_one_that_the_documents_describe() {
+    let module = MODULE
+        .replace("  Ask:\n    n := n + 1;\n", "")
+        .replace("VARIABLES n, log, pc", "VARIABLES n, log")
+        .replace("Ask(self) \\/ Work(self)", "n' = n + 1 /\\ log' = log");
+    let module = Module::parse(&module).unwrap();
+    let steps = DeclaredSteps::of(&module).unwrap();
+    assert!(!steps.has_pc);
+    let tick = TICK.replace("Guard_Tick(self) == TRUE", "Guard_Tick(self) == log >= 0");
+    let contracts = read_contracts(&module, &steps, &format!("{START}C_Most == Max\n{WORK}{tick}")).unwrap();
+    assert_eq!(contracts.properties, ["Contract_at_the_start", "Contract_of_any_step"]);
+    let formula = "[][(\\E self \\in Clients : Guard_Work(self) /\\ Effect_Work(self))\n        \\/ (\\E self \\in {\"clock\"} : Guard_Tick(self) /\\ Effect_Tick(self))]_vars";
+    assert!(contracts.definitions.contains(formula), "{}", contracts.definitions);
+}

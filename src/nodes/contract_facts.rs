@@ -1,0 +1,58 @@
+//! The facts about the contracts of the steps, for the reviewer.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::review_facts::ReviewSubject;
+use crate::pipeline::{Agreement, StepAgreement, agreement_line};
+use crate::tla::{CONTRACT, Definition, Module};
+
+impl ReviewSubject<'_> {
+    /// Whether the last check found a contract violated.
+    pub(super) fn has_violated_contract(&self) -> bool {
+        let steps = self.view.step_agreements().unwrap_or_default();
+        steps.iter().any(|step| matches!(step.agreement, Agreement::Disagrees { .. }))
+    }
+
+    /// Writes how the steps compare with their contracts, if the specification has any.
+    pub(super) fn write_contracts(&self, text: &mut String) {
+        let Some(steps) = self.view.step_agreements().filter(|steps| !steps.is_empty()) else { return };
+        let _ = writeln!(
+            text,
+            "\n## Contracts (what another author, who has not seen the algorithm, read in the documents)\n\n- {}",
+            agreement_line(&steps)
+        );
+        for StepAgreement { step, agreement, .. } in steps.iter().filter(|step| step.agreement != Agreement::Agrees) {
+            let _ = writeln!(text, "- {step} {}", agreement.words());
+        }
+        for step in steps.iter().filter(|step| !step.free_variables.is_empty()) {
+            let _ = writeln!(text, "- the contract of {} leaves free: {}", step.step, step.free_variables.join(", "));
+        }
+        let violated = steps.iter().filter_map(|step| match &step.agreement {
+            Agreement::Disagrees { violated } => Some(violated),
+            _ => None,
+        });
+        let violated: BTreeSet<&String> = violated.flatten().collect();
+        if let Some(module) = self.module.as_ref().filter(|_| !violated.is_empty()) {
+            let definitions = definitions_behind(module, violated.into_iter());
+            let _ = writeln!(text, "\nThe contracts that are violated:\n\n```tla\n{definitions}```");
+        }
+    }
+}
+
+/// The definitions of these contracts and of what they use, with their comments, in the order of the module.
+fn definitions_behind<'a>(module: &Module, contracts: impl Iterator<Item = &'a String>) -> String {
+    let mut names = BTreeSet::new();
+    for contract in contracts {
+        names.extend(module.closure(contract));
+        names.insert(contract.clone());
+    }
+    let is_shown = |definition: &&Definition| {
+        names.contains(&definition.name)
+            && ["C_", "Guard_", "Effect_", CONTRACT].iter().any(|prefix| definition.name.starts_with(prefix))
+    };
+    module.definitions.iter().filter(is_shown).fold(String::new(), |mut text, definition| {
+        let _ = writeln!(text, "{}\n", definition.text);
+        text
+    })
+}

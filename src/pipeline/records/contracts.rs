@@ -1,0 +1,152 @@
+//! How the contracts of the steps compare with the specification: an independent reading of what each step does.
+
+use serde::Serialize;
+
+use super::revision::Revision;
+use super::view::RunView;
+use crate::pipeline::machine::Review;
+use crate::tla::{CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, StepContract, Verdict};
+
+/// What stands for the steps of a module to which no contracts were added.
+const ALL_STEPS: &str = "every step";
+
+/// A step with the result of its contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepAgreement {
+    pub step: String,
+    pub process: String,
+    #[serde(flatten)]
+    pub agreement: Agreement,
+    /// Variables that its contract leaves free.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub free_variables: Vec<String>,
+}
+
+/// What the check of a contract showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "agreement", rename_all = "snake_case")]
+pub enum Agreement {
+    /// All of its properties hold, and the step was taken.
+    Agrees,
+    /// These properties are violated.
+    Disagrees { violated: Vec<String> },
+    /// The step was never taken, so nothing was compared.
+    NotTaken,
+    /// The check decided too little.
+    Undecided { reason: String },
+    /// The contract says that the documents leave the step open.
+    Free { reason: String },
+}
+
+impl Agreement {
+    pub fn words(&self) -> String {
+        match self {
+            Self::Agrees => "agrees with an independent reading of the documents".to_owned(),
+            Self::Disagrees { violated } => {
+                format!("disagrees with an independent reading of the documents ({} violated)", violated.join(", "))
+            }
+            Self::NotTaken => "was never taken, so its contract shows nothing".to_owned(),
+            Self::Undecided { reason } => format!("not decided: {reason}"),
+            Self::Free { reason } => format!("has no contract: {reason}"),
+        }
+    }
+}
+
+/// The results for all steps, in the order of the algorithm.
+fn compare(contracts: &[StepContract], check: Option<&CheckOutcome>) -> Vec<StepAgreement> {
+    let compare_step = |step: &StepContract| StepAgreement {
+        step: step.label.clone(),
+        process: step.process.clone(),
+        agreement: agreement(step, check),
+        free_variables: step.free_variables.clone(),
+    };
+    contracts.iter().map(compare_step).collect()
+}
+
+fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
+    if step.checked_by.is_empty() {
+        let reason = if step.is_free { step.free_words() } else { "another step of the algorithm has none".to_owned() };
+        return Agreement::Free { reason };
+    }
+    let Some(check) = check else { return Agreement::Undecided { reason: "it was not checked".to_owned() } };
+    let is_violated = |name: &&String| check.property_status(name) == PropertyStatus::Violated;
+    let violated: Vec<String> = step.checked_by.iter().filter(is_violated).cloned().collect();
+    if !violated.is_empty() {
+        return Agreement::Disagrees { violated };
+    }
+    let open = step.checked_by.iter().filter(|name| !holds_at_the_start(check, name));
+    let open = open.map(|name| (name, check.property_status(name))).find_map(|(name, status)| match status {
+        PropertyStatus::Undecided(reason) => Some(reason.to_owned()),
+        PropertyStatus::NotChecked => Some(format!("{name} was not checked")),
+        PropertyStatus::Holds | PropertyStatus::Violated => None,
+    });
+    if let Some(reason) = open {
+        return Agreement::Undecided { reason };
+    }
+    let mut coverage = check.coverage.iter().flatten();
+    let is_dead = coverage.any(|action| action.name() == step.label && action.taken == 0);
+    if is_dead { Agreement::NotTaken } else { Agreement::Agrees }
+}
+
+/// Whether a property of the initial states alone was decided and holds.
+fn holds_at_the_start(check: &CheckOutcome, name: &str) -> bool {
+    let holds = |further: &FurtherProperty| further.name == name && further.verdict == FurtherVerdict::Holds;
+    let is_decided = check.verdict == Verdict::Holds && check.properties.iter().any(|listed| listed == name);
+    check.is_initial_only(name) && (is_decided || check.further.iter().any(holds))
+}
+
+impl RunView {
+    /// How each step of the current specification compares with its contract; `None` if none were added to it.
+    pub fn step_agreements(&self) -> Option<Vec<StepAgreement>> {
+        self.specification.contracts.as_ref().map(|contracts| compare(contracts, self.fresh_check()))
+    }
+
+    /// The steps without a contract that the last check of this specification decided, unless the review accepts that.
+    pub fn steps_without_contract(&self, review: Option<&Review>) -> Vec<String> {
+        if !self.settings.routing.contracts {
+            return Vec::new();
+        }
+        let Some(steps) = self.step_agreements() else { return vec![ALL_STEPS.to_owned()] };
+        let is_decided = |agreement: &Agreement| {
+            matches!(agreement, Agreement::Agrees | Agreement::Disagrees { .. } | Agreement::NotTaken)
+        };
+        let is_accepted = |label: &str| review.is_some_and(|review| review.accepts_without_contract(label));
+        let open = steps.into_iter().filter(|step| !is_decided(&step.agreement) && !is_accepted(&step.step));
+        open.map(|step| step.step).collect()
+    }
+}
+
+impl Revision {
+    /// How each of its steps compares with its contract; `None` without contracts.
+    pub fn step_agreements(&self) -> Option<Vec<StepAgreement>> {
+        self.contracts.as_ref().map(|contracts| compare(contracts, self.check.as_ref()))
+    }
+}
+
+/// `14 of 14 steps and the initial state agree with an independent reading of the documents`, and what does not.
+pub fn agreement_line(steps: &[StepAgreement]) -> String {
+    // The first one is the initial state, which no process takes.
+    let is_step = |step: &&StepAgreement| !step.process.is_empty();
+    let agrees = |step: &&StepAgreement| step.agreement == Agreement::Agrees;
+    let agreeing = steps.iter().filter(is_step).filter(agrees).count();
+    let start =
+        if steps.iter().filter(agrees).any(|step| step.process.is_empty()) { " and the initial state" } else { "" };
+    let named = |is_it: &dyn Fn(&Agreement) -> bool| {
+        let names: Vec<&str> = steps.iter().filter(|s| is_it(&s.agreement)).map(|s| s.step.as_str()).collect();
+        names.join(", ")
+    };
+    let rest = [
+        ("disagree", named(&|a| matches!(a, Agreement::Disagrees { .. }))),
+        ("never taken", named(&|a| matches!(a, Agreement::NotTaken))),
+        ("not decided", named(&|a| matches!(a, Agreement::Undecided { .. }))),
+        ("left open by the documents", named(&|a| matches!(a, Agreement::Free { .. }))),
+    ];
+    let mut line = format!(
+        "{agreeing} of {} steps{start} agree with an independent reading of the documents",
+        steps.iter().filter(is_step).count()
+    );
+    for (words, names) in rest.iter().filter(|(_, names)| !names.is_empty()) {
+        line.push_str(&format!("; {words}: {names}"));
+    }
+    line
+}
