@@ -24,11 +24,11 @@ const HELPER: &str = "C_";
 /// How the names of the step properties begin.
 pub const CONTRACT: &str = "Contract_";
 /// The property about steps that leave `pc` as it is: `pc` does not say who takes them.
-const SAME_LABEL: &str = "Contract_at_the_same_label";
+pub const SAME_LABEL: &str = "Contract_at_the_same_label";
 /// The property about the initial states.
 const START: &str = "Contract_at_the_start";
 /// The property about all steps of an algorithm without `pc`.
-const ANY_STEP: &str = "Contract_of_any_step";
+pub const ANY_STEP: &str = "Contract_of_any_step";
 /// The variables of the translator.
 const CONTROL: [&str; 2] = ["pc", "stack"];
 

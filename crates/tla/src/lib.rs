@@ -66,7 +66,9 @@ pub use cfg_names::check_cfg_names;
 pub use cfg_names::check_cfg_names_for_check;
 pub use code::{code_tokens, has_pluscal_algorithm};
 pub use conjuncts::{Conjunct, Exceptions, conjuncts};
-pub use contracts::{CONTRACT, Contracts, EFFECT, StepContract, read_contracts, usable_definitions, with_contracts};
+pub use contracts::{
+    ANY_STEP, CONTRACT, Contracts, EFFECT, SAME_LABEL, StepContract, read_contracts, usable_definitions, with_contracts,
+};
 pub use covers::requirements_by_definition;
 pub use declared_steps::{DeclaredLabel, DeclaredProcess, DeclaredSteps, Members};
 pub use definition::{Declaration, Definition, DefinitionKind};

@@ -77,12 +77,14 @@ impl LifelineGroup {
         match self {
             LifelineGroup::One(one) => lifeline == one,
             LifelineGroup::Activities => NODE_LIFELINES[1..].contains(&lifeline),
-            LifelineGroup::Restored => NODE_LIFELINES[1..6].contains(&lifeline),
+            LifelineGroup::Restored => NODE_LIFELINES[1..7].contains(&lifeline),
             LifelineGroup::Asking => {
-                let asking = ["informal_spec", "formalize", "generate_invariants", "review", "second_reading"];
-                is_candidate || asking.contains(&lifeline)
+                let others = ["run", "validate", "model_check", "mutants"];
+                is_candidate || NODE_LIFELINES.contains(&lifeline) && !others.contains(&lifeline)
             }
-            LifelineGroup::Inspecting => is_candidate || ["validate", "generate_invariants"].contains(&lifeline),
+            LifelineGroup::Inspecting => {
+                is_candidate || ["validate", "generate_invariants", "step_contracts"].contains(&lifeline)
+            }
             LifelineGroup::Checking => is_candidate || lifeline == "model_check",
             LifelineGroup::Candidates => is_candidate,
         }
@@ -95,7 +97,7 @@ impl LifelineGroup {
             LifelineGroup::Activities => "all but run, candidates",
             LifelineGroup::Restored => "informal_spec to model_check",
             LifelineGroup::Asking => "those that ask a model",
-            LifelineGroup::Inspecting => "validate, generate_invariants, candidates",
+            LifelineGroup::Inspecting => "validate, generate_invariants, step_contracts, candidates",
             LifelineGroup::Checking => "model_check, candidates",
             LifelineGroup::Candidates => "candidates",
         }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::revision::Revision;
 use super::view::RunView;
 use crate::pipeline::machine::Review;
-use crate::tla::{CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, StepContract, Verdict};
+use crate::tla::{
+    ANY_STEP, CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, SAME_LABEL, StepContract, Verdict,
+};
 
 /// What stands for the steps of a module to which no contracts were added.
 const ALL_STEPS: &str = "every step";
@@ -70,9 +72,18 @@ fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
     }
     let Some(check) = check else { return Agreement::Undecided { reason: "it was not checked".to_owned() } };
     let is_violated = |name: &&String| check.property_status(name) == PropertyStatus::Violated;
-    let violated: Vec<String> = step.checked_by.iter().filter(is_violated).cloned().collect();
-    if !violated.is_empty() {
-        return Agreement::Disagrees { violated };
+    let violated: Vec<&String> = step.checked_by.iter().filter(is_violated).collect();
+    // A property about several steps is violated by the one that its counterexample ends with.
+    let own: Vec<String> = violated
+        .iter()
+        .filter(|name| violating_step(check, name).is_none_or(|by| by == step.label || by == step.process))
+        .map(|name| (*name).clone())
+        .collect();
+    if !own.is_empty() {
+        return Agreement::Disagrees { violated: own };
+    }
+    if let Some(name) = violated.first() {
+        return Agreement::Undecided { reason: format!("{name} is violated by another step") };
     }
     let open = step.checked_by.iter().filter(|name| !holds_at_the_start(check, name));
     let open = open.map(|name| (name, check.property_status(name))).find_map(|(name, status)| match status {
@@ -86,6 +97,15 @@ fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
     let mut coverage = check.coverage.iter().flatten();
     let is_dead = coverage.any(|action| action.name() == step.label && action.taken == 0);
     if is_dead { Agreement::NotTaken } else { Agreement::Agrees }
+}
+
+/// The action of the step with which the counterexample to a contract of several steps ends; `None` for one of a single step.
+fn violating_step<'c>(check: &'c CheckOutcome, name: &str) -> Option<&'c str> {
+    if ![SAME_LABEL, ANY_STEP].contains(&name) {
+        return None;
+    }
+    let action = check.counterexample_to(name)?.steps.last()?.action.as_deref()?;
+    action.split('(').next()
 }
 
 /// Whether a property of the initial states alone was decided and holds.

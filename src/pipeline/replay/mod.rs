@@ -2,6 +2,7 @@
 
 mod altered_texts;
 mod candidates;
+mod contracts;
 mod interventions;
 mod made_from;
 mod objective;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::altered_texts::check_texts;
 use super::rules::{self, Rules};
 use super::verification::{Verification, shorten};
-use super::{candidates, interventions, made_from, objective};
+use super::{candidates, contracts, interventions, made_from, objective};
 use crate::journal::{ArtifactStore, is_parallel_lifeline};
 use crate::pipeline::machine::{Acceptance, Activity, Event as Step, ReviewFacts, Row, transition};
 use crate::pipeline::policy::{CausalView, Judgement};
@@ -171,6 +171,10 @@ impl Replay<'_> {
         };
         let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());
         let (product, mut wrong) = recompute_product(view, journaled.clone(), judgement.as_ref());
+        match contracts::objection(view, journaled, self.store) {
+            Ok(objection) => wrong.extend(objection),
+            Err(why) => verification.unverified.push(format!("the contracts of event {}: {why}", first.seq)),
+        }
         let rules = &mut self.rules;
         let product = if rules.unknown() && is_broken(journaled.event) {
             Product { event: product.event.violating_policy(), ..product }

@@ -14,7 +14,7 @@ fn start_by_client(client: &mut Client) -> Value {
 
 /// A settings file for runs that need only few answers.
 fn few_answers(bench: &Bench) {
-    bench.write("tlaforge.toml", "draft = \"nodes\"\nblind_reading = false\nbounds_budget = 0\n");
+    bench.write("tlaforge.toml", "draft = \"nodes\"\nblind_reading = false\ncontracts = false\nbounds_budget = 0\n");
 }
 
 fn next(client: &mut Client) -> Value {

@@ -7,6 +7,7 @@ mod bad_input;
 mod blind_reading;
 mod branch;
 mod confirmation;
+mod contracts;
 mod control_characters;
 mod coverage;
 mod edits;

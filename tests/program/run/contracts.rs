@@ -1,0 +1,177 @@
+//! Contracts of the steps: an author who has not seen the algorithm says what each step does, and the check compares.
+
+use crate::support::counter::{self, DOC, fenced, good, review};
+use crate::support::forged::{forged, genuine};
+use crate::support::{Bench, Script, name, outcome};
+use serde_json::{Value, json};
+
+const CONTRACTS: &str = "\
+```tla contracts
+\\* docs/counter.md:2
+Initially == n = 0
+\\* docs/counter.md:3
+Guard_Add == n < Max
+\\* docs/counter.md:3
+Effect_Add == n' = n + 1
+```
+";
+
+fn with_contracts(contracts: &str) -> Script {
+    good().answer("step_contracts", 0, 1, "contracts", contracts)
+}
+
+fn report(bench: &Bench) -> String {
+    bench.run(&["report", "specs"]).expect(0).stdout
+}
+
+fn guard(bench: &Bench) -> Value {
+    let journal = bench.journal("specs");
+    journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap()["data"].clone()
+}
+
+/// A review that sends a contract, or what it contradicts, back.
+fn blaming(blame: &str) -> String {
+    json!({"verdict": "revise", "summary": "s", "issues": [{"severity": "major", "category": "counterexample_issue",
+           "blame": blame, "description": "Contract_at_the_same_label: see docs/counter.md:3", "suggestion": ""}]})
+    .to_string()
+}
+
+#[test]
+fn contracts_that_hold_are_part_of_the_specification_and_of_the_report() {
+    let bench = counter::bench();
+    bench
+        .forge(&with_contracts(CONTRACTS), &[])
+        .expect(0)
+        .prints(&["What each step does: 1 of 1 steps and the initial state agree with an independent reading"]);
+    let cfg = bench.read("specs/Spec.cfg");
+    for property in ["Contract_at_the_start", "Contract_Add", "Contract_at_the_same_label"] {
+        assert!(cfg.contains(property), "{property} in {cfg}");
+        assert!(report(&bench).contains(property));
+    }
+    // The author knows the label, and neither the algorithm nor the properties.
+    let journal = bench.journal("specs");
+    let asked = journal.iter().find(|e| name(e) == "request_sent" && e["lifeline"] == "step_contracts").unwrap();
+    let offered = asked["data"]["offered"].as_array().unwrap();
+    let shas = offered.iter().map(|file| file["sha"].as_str().unwrap());
+    let shown: String = shas.map(|sha| bench.read(&format!("specs/artifacts/{sha}"))).collect();
+    assert!(shown.contains("- Add: then `pc` is Add or Done") && shown.contains(DOC), "{shown}");
+    for word in ["n + 1", "while", "NeverAbove", "WitnessFull"] {
+        assert!(!shown.contains(word), "{word} in {shown}");
+    }
+    // The reviewer does not read what holds.
+    assert!(!bench.read("specs/workspace/Spec.tla").contains("Effect_Add"));
+    assert!(bench.read("specs/workspace/facts.md").contains("1 of 1 steps and the initial state agree"));
+    let json: Value =
+        serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).expect(0).stdout).unwrap();
+    assert_eq!(
+        json["revisions"][0]["contracts"][1],
+        json!({"step": "Add", "process": "Counter", "agreement": "agrees"})
+    );
+    genuine(&bench);
+}
+
+#[test]
+fn without_contracts_nothing_of_them_is_said() {
+    let bench = counter::bench();
+    bench.forge(&with_contracts(CONTRACTS), &["--contracts", "off"]).expect(0);
+    assert!(!report(&bench).contains("What each step does"));
+    assert!(!bench.journal("specs").iter().any(|e| e["lifeline"] == "step_contracts"));
+    let bench = counter::bench();
+    // A recording without contracts is of a run that had none.
+    bench.forge(&good(), &["--contracts", "on"]).expect(0);
+    assert!(!bench.journal("specs").iter().any(|e| e["lifeline"] == "step_contracts"));
+    genuine(&bench);
+}
+
+#[test]
+fn a_violated_contract_is_a_disagreement_that_the_review_decides() {
+    let wrong = CONTRACTS.replace("n + 1", "n + 2");
+    // Even an approving review cannot approve it.
+    let bench = counter::bench();
+    bench.forge(&with_contracts(&wrong), &["--max-revisions", "0"]).expect(1);
+    assert_eq!(guard(&bench)["clause"], "nothing_violated");
+    let facts = bench.read("specs/workspace/facts.md");
+    for part in ["0 of 1 steps and the initial state agree", "disagree: Add", "Effect_Add == n' = n + 2"] {
+        assert!(facts.contains(part), "{part}\n{facts}");
+    }
+    assert!(bench.read("specs/workspace/Spec.tla").contains("Effect_Add"));
+    genuine(&bench);
+
+    let script = with_contracts(&wrong)
+        .answer("review", 0, 1, "draft", &blaming("contract"))
+        .answer("step_contracts", 1, 1, "contracts_repair", CONTRACTS)
+        .answer(
+            "review",
+            1,
+            1,
+            "draft",
+            &json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_changes":
+                [{"name": "Contract_at_the_same_label", "reason": "the document says one"},
+                 {"name": "Contract_Add", "reason": "the document says one"}]})
+            .to_string(),
+        )
+        .having_read_all();
+    let bench = counter::bench();
+    bench.forge(&script, &[]).expect(0);
+    assert_eq!(outcome(&bench.journal("specs")), "approved");
+    genuine(&bench);
+    // A change of the contract needs the review.
+    let silent = script.answer("review", 1, 1, "draft", &review("approved")).having_read_all();
+    let bench = counter::bench();
+    bench.forge(&silent, &["--max-revisions", "1"]).expect(1);
+    assert_eq!(guard(&bench)["clause"], "changes_named");
+
+    // The specification is wrong, or the documents allow both.
+    for (blame, node) in [("spec", "formalize"), ("documents", "informal_spec")] {
+        let bench = counter::bench();
+        bench.forge(&with_contracts(&wrong).answer("review", 0, 1, "draft", &blaming(blame)).having_read_all(), &[]);
+        let journal = bench.journal("specs");
+        let routed = journal.iter().rfind(|e| name(e) == "revision_closed").unwrap();
+        assert_eq!(routed["data"]["routed_to"], node);
+    }
+}
+
+#[test]
+fn an_approval_needs_a_contract_for_each_step() {
+    let free = "\\* free: the document says nothing about it\n";
+    let open = CONTRACTS
+        .replace("\\* docs/counter.md:3\nGuard_Add == n < Max", &format!("{free}Guard_Add == TRUE"))
+        .replace("\\* docs/counter.md:3\nEffect_Add == n' = n + 1", &format!("{free}Effect_Add == TRUE"));
+    let bench = counter::bench();
+    bench.forge(&with_contracts(&open), &["--max-revisions", "0"]).expect(1);
+    assert_eq!(guard(&bench)["clause"], "steps_have_contracts");
+    assert_eq!(guard(&bench)["facts"]["steps_without_contract"], json!(["Add"]));
+    let accepted = json!([{"name": "Add", "reason": "what a worker does is no concern"}]);
+    let accepting = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_without_contract": accepted});
+    let script = with_contracts(&open).answer("review", 0, 1, "draft", &accepting.to_string()).having_read_all();
+    let bench = counter::bench();
+    bench.forge(&script, &[]).expect(0).prints(&["that no contract is checked of the step Add"]);
+    genuine(&bench);
+    // A journal in which the step has a contract is found to be forged.
+    let checked = json!(["Contract_at_the_start"]);
+    let event = ("attempt_finished", "step_contracts");
+    forged(&bench, event, "/facts/contracts/1/checked_by", &checked).expect(1).prints(&["are not those of the answer"]);
+    forged(&bench, event, "/facts/contracts", &json!([])).expect(1).prints(&["are not those of the answer"]);
+    let event = ("attempt_finished", "review");
+    forged(&bench, event, "/facts/review/accepted_without_contract", &json!([])).expect(1);
+}
+
+#[test]
+fn contracts_that_cannot_be_used_prevent_an_approval_and_nothing_else() {
+    for unusable in
+        ["I know of no step.", &fenced("---- MODULE Spec ----\nx == 1\n===="), &CONTRACTS.replace("_Add", "_Sub")]
+    {
+        let script = with_contracts(unusable).answer("step_contracts", 0, 2, "contracts_repair", unusable);
+        let bench = counter::bench();
+        bench.forge(&script, &["--max-revisions", "0"]);
+        let journal = bench.journal("specs");
+        let rows: Vec<&str> = journal
+            .iter()
+            .filter(|e| name(e) == "routed" && e["lifeline"] == "step_contracts")
+            .map(|e| e["data"]["row"].as_str().unwrap())
+            .collect();
+        assert_eq!(rows, ["unreadable_once", "contracts_left_out"], "{unusable}");
+        assert_eq!(guard(&bench)["clause"], "steps_have_contracts");
+        genuine(&bench);
+    }
+}
