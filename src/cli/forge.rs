@@ -62,6 +62,7 @@ pub(super) async fn prepare(
         ))
         .hint("set it with --candidates, or in tlaforge.toml"));
     }
+    check_min_score(settings)?;
     let caller = create_caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),
@@ -104,7 +105,28 @@ pub(super) async fn prepare(
 pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> RoutingSettings {
     let Settings { max_revisions, repair, strengthen, .. } = *settings;
     let contracts = settings.given.contracts.unwrap_or(kept.contracts);
-    RoutingSettings { max_revisions, repair, strengthen, contracts, ..kept }
+    let min_score = settings.given.min_score.map_or(kept.min_score, thousandths);
+    RoutingSettings { max_revisions, repair, strengthen, contracts, min_score, ..kept }
+}
+
+/// A share from 0 to 1 in thousandths. The routing settings are compared, so they have no floating-point numbers.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the share was checked")]
+fn thousandths(share: f64) -> u32 {
+    (share * 1000.0).round() as u32
+}
+
+/// Checks that the least mutation score can be reached at all.
+fn check_min_score(settings: &Settings) -> Result<(), Failure> {
+    match settings.given.min_score {
+        Some(score) if !(0.0..=1.0).contains(&score) => {
+            Err(Failure::usage(format!("min_score is {score}; it must be from 0 to 1")))
+        }
+        Some(score) if score > 0.0 && settings.mutants == 0 => {
+            Err(Failure::usage("--min-score asks for mutants, and `--mutants off` judges none".to_owned())
+                .hint("leave out one of the two"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the run reads properties blindly. A recording that has no such answer is of a run that read none.

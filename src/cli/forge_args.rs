@@ -8,7 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::format::{FindingsFiles, FindingsFormat};
 use super::tool_args::ToolArgs;
-use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds};
+use super::value_parsers::{parse_candidates, parse_mutants, parse_positive, parse_rounds, parse_share};
 use crate::config::{Draft, Layer, seconds, seconds_or_off};
 
 /// The heading of flags that select a model and limit its use.
@@ -105,6 +105,10 @@ pub(super) struct ForgeArgs {
     /// depend on it [default: 40].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
+    /// Approve a specification only if its properties notice at least this share of the mutants of `--mutants`. Mutants that
+    /// were not decided count as not noticed [default: none].
+    #[arg(long, value_name = "SCORE", value_parser = parse_share)]
+    pub min_score: Option<f64>,
     /// Before an approval is possible, ask a reader who sees neither the names nor the documents what each property forbids;
     /// the review compares that with the requirements. A replay follows its recording [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
@@ -185,6 +189,7 @@ impl ForgeArgs {
             strengthen,
             contracts,
             mutants,
+            min_score,
             blind_reading,
             bounds_budget,
             tools,
@@ -220,6 +225,7 @@ impl ForgeArgs {
             strengthen,
             contracts,
             mutants,
+            min_score,
             blind_reading,
             bounds_budget,
             ..tools.layer()

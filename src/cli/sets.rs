@@ -289,7 +289,7 @@ fn check_name<'a>(kind: &str, name: &str, mut others: impl Iterator<Item = &'a s
 /// Whether a run has the same documents and the same settings as planned, as far as these decide its outcome.
 pub(super) fn find_other_setting(planned: &Layer, recorded: &serde_json::Value) -> Result<Option<String>, Failure> {
     /// Settings without which a run is another run. Limits, tools and servers are not among them.
-    const DECIDING_SETTINGS: [&str; 21] = [
+    const DECIDING_SETTINGS: [&str; 22] = [
         "provider",
         "model",
         "recording",
@@ -310,6 +310,7 @@ pub(super) fn find_other_setting(planned: &Layer, recorded: &serde_json::Value) 
         "mutants",
         "blind_reading",
         "contracts",
+        "min_score",
         "bounds_budget",
     ];
     let planned = serde_json::to_value(planned).fails(Exit::Defect)?;

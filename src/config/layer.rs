@@ -135,6 +135,9 @@ pub struct Layer {
     /// Maximum number of mutants that are judged before an approval; 0 judges none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<u32>,
+    /// Least mutation score of the sampled mutants with which a specification is approved, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<f64>,
     /// Before an approval is possible, ask a reader who sees neither names nor documents what each property forbids.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blind_reading: Option<bool>,
@@ -342,6 +345,7 @@ impl Layer {
             strengthen: self.strengthen.or(below.strengthen),
             contracts: self.contracts.or(below.contracts),
             mutants: self.mutants.or(below.mutants),
+            min_score: self.min_score.or(below.min_score),
             blind_reading: self.blind_reading.or(below.blind_reading),
             bounds_budget: self.bounds_budget.or(below.bounds_budget),
             checker: self.checker.or(below.checker),

@@ -69,7 +69,8 @@ impl ReviewSubject<'_> {
     }
 }
 
-/// Whether the claim maps a step of the trace to places that exist in the documents, or to the reading of an open point.
+/// Whether the claim maps a step of the trace to places that exist in the documents and say something, or to the reading of
+/// an open point.
 fn is_mapped(step: usize, flaw: &Flaw, documents: &[Document], can_grant: &dyn Fn(&str) -> bool) -> bool {
     let mut steps = flaw.steps.iter().filter(|s| s.step == step);
     let exists = |place: &String| quote(documents, place, "").is_some();
@@ -82,5 +83,8 @@ fn is_mapped(step: usize, flaw: &Flaw, documents: &[Document], can_grant: &dyn F
 fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {
     let name = file.trim_start_matches("./");
     let name = name.strip_prefix("docs/").unwrap_or(name);
-    documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&line))
+    // A blank line or a heading grants no step.
+    let says = |text: &str| text.chars().any(char::is_alphanumeric) && !text.trim_start().starts_with('#');
+    let is_line = |text: &str| line.checked_sub(1).and_then(|at| text.lines().nth(at)).is_some_and(says);
+    documents.iter().any(|d| d.path == name && is_line(&d.text))
 }

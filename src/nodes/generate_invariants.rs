@@ -15,7 +15,9 @@ use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, number_lin
 use crate::journal::Sha;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{Problem, Readable, Sections, extract_sections, without_sections};
-use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, checked_texts, merge, without_translation};
+use crate::tla::{
+    self, Cfg, Merged, Module, check_cfg_names, checked_texts, merge, unknown_labels, without_translation,
+};
 use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = file::PROPERTIES_ANSWER;
@@ -183,7 +185,10 @@ pub(super) async fn merge_and_inspect(
     // The translation declares names of its own (`defaultInitValue`), so the names are looked up in the translated module
     // if there is one.
     let names = match context.modules.parse(inspection.module.as_deref().unwrap_or(&merged.text)) {
-        Ok(module) => check_cfg_names(&module, &merged.cfg),
+        Ok(module) => {
+            let unknown = unknown_labels(&module, &merged.cfg);
+            check_cfg_names(&module, &merged.cfg).into_iter().chain(unknown).collect()
+        }
         Err(_) => Vec::new(),
     };
     let spec = SpecText::alone(merged.text.clone());

@@ -87,7 +87,7 @@ pub(super) fn sample_line(sample: &MutantSample) -> String {
     let Tally { killed, survived, .. } = sample.tally;
     let mut line = match killed + survived {
         0 => "none was killed, none survived".to_owned(),
-        all => format!("{killed} of {all} noticed"),
+        all => format!("{killed} of {all} noticed{}", undecided_range(sample, killed, all)),
     };
     let _ = write!(line, "; {} of {} sampled", sample.sampled, sample.generated);
     let is_counted = |name: &str| ["killed", "survived"].contains(&name);
@@ -106,6 +106,15 @@ pub(super) fn sample_line(sample: &MutantSample) -> String {
         }
     }
     line
+}
+
+/// The range of the score if undecided mutants counted: ` (17 to 20 of 22 with those that were not decided)`.
+fn undecided_range(sample: &MutantSample, killed: usize, all: usize) -> String {
+    let undecided: usize = ["inconclusive", "timed_out"].iter().filter_map(|name| sample.counts.get(*name)).sum();
+    match undecided {
+        0 => String::new(),
+        more => format!(" ({killed} to {} of {} with those that were not decided)", killed + more, all + more),
+    }
 }
 
 /// A section of the summary.

@@ -16,8 +16,9 @@ fn arguments(case: &str) -> Vec<String> {
     let case = project().join("evals").join(case);
     let recording = case.join("recording/run.jsonl");
     // Mutants and larger bounds take most of the time, and what is judged in time depends on the load of the machine. The
-    // sample of mutants has crash tests of its own.
-    let recording = ["--recording", recording.to_str().unwrap(), "--mutants", "0", "--bounds-budget", "0"];
+    // sample of mutants has crash tests of its own. A check that takes longer than some seconds begins again with all workers.
+    let recording =
+        ["--recording", recording.to_str().unwrap(), "--mutants", "0", "--bounds-budget", "0", "--workers", "1"];
     [&["run", "--case", case.to_str().unwrap(), "--out", "specs"][..], &recording]
         .concat()
         .into_iter()

@@ -196,3 +196,42 @@ fn killed_around_the_sample_a_run_resumes_to_the_same_sample() {
         assert_eq!(closed(&bench), closed(&reference), "{point}");
     }
 }
+
+#[test]
+fn an_approval_can_need_a_mutation_score() {
+    let bench = without_java();
+    bench.forge(&good(), &["--mutants", "1000", "--min-score", "0.1"]).expect(0);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+
+    let bench = without_java();
+    let done = bench.forge(&good(), &["--mutants", "1000", "--min-score", "1"]).expect(1);
+    let sample = sampled(&bench);
+    let killed = sample["tally"]["killed"].as_u64().unwrap();
+    done.prints(&[
+        "Outcome: not approved",
+        &format!("its mutation score is too low: {killed} of "),
+        "100 % are asked for",
+    ]);
+    let journal = bench.journal("specs");
+    let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
+    assert_eq!((&routed["data"]["row"], outcome(&journal)), (&json!("policy_violated"), "not_approved"));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    // A journal that approves in spite of it, or without a sample, is found to be forged.
+    let mut forged = bench.events("specs");
+    for event in &mut forged {
+        if name(event) == "run_started" {
+            event["data"]["routing"]["min_score"] = json!(100);
+        }
+    }
+    crate::support::forged::write(&bench, &forged);
+    bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
+
+    for (value, said) in [("2", "must be from 0 to 1"), ("x", "must be from 0 to 1")] {
+        bench.run(&["run", "docs", "--min-score", value]).expect(2).says(&[said]);
+    }
+    bench.write("tlaforge.toml", "min_score = 7\n");
+    bench.run(&["run", "docs", "--recording", "script.jsonl", "--out", "x"]).expect(2).says(&["min_score is 7"]);
+    bench.write("tlaforge.toml", "min_score = 0.5\nmutants = 0\n");
+    let out = ["run", "docs", "--recording", "script.jsonl", "--out", "x", "--mutants", "off"];
+    bench.run(&out).expect(2).says(&["--min-score asks for mutants"]);
+}

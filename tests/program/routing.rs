@@ -417,6 +417,7 @@ fn limits_of_zero_still_end() {
         repair: true,
         strengthen: 0,
         contracts: false,
+        min_score: 0,
     };
     explore(settings);
     explore(RoutingSettings { strengthen: 1, contracts: true, ..settings });

@@ -26,7 +26,7 @@ pub const CONTRACT: &str = "Contract_";
 /// The property about steps that leave `pc` as it is: `pc` does not say who takes them.
 pub const SAME_LABEL: &str = "Contract_at_the_same_label";
 /// The property about the initial states.
-const START: &str = "Contract_at_the_start";
+pub(crate) const START: &str = "Contract_at_the_start";
 /// The property about all steps of an algorithm without `pc`.
 pub const ANY_STEP: &str = "Contract_of_any_step";
 /// The variables of the translator.

@@ -50,6 +50,7 @@ mod trace_text;
 mod translation;
 mod trivial;
 mod units;
+mod unknown_labels;
 mod unlisted_actions;
 mod unprobed_bounds;
 mod vacuity;
@@ -111,6 +112,7 @@ pub use trace_text::{
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{FoundModule, find_modules};
+pub use unknown_labels::unknown_labels;
 pub use unlisted_actions::unlisted_actions;
 pub use unprobed_bounds::unprobed_bounds;
 pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};

@@ -272,7 +272,7 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#" & routing.approval & routing.violates_policy"#,
         ),
         words: "approved, and the guard holds, but a rule of the user's policy of severity `error` would be left \
-                broken: not approved",
+                broken, or the mutation score is less than the user asks for: not approved",
         take: |d| d.state.finish(d.state.outcome_or_ambiguity(Outcome::NotApproved)),
     },
     Route {

@@ -24,6 +24,9 @@ pub struct RoutingSettings {
     /// Whether an author who has not seen the algorithm writes contracts of its steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contracts: bool,
+    /// The least mutation score of an approved specification, in thousandths; 0 asks for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub min_score: u32,
 }
 
 impl Default for RoutingSettings {
@@ -35,6 +38,7 @@ impl Default for RoutingSettings {
             repair: false,
             strengthen: 0,
             contracts: false,
+            min_score: 0,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an approval needs a review to accept by number or name: open points, assumptions, normative sentences without an
-//! account, steps without a contract, and larger bounds with which a property is violated. The review node and the verification of a journal both compute it here.
+//! account, steps without a contract, and larger bounds with which a property is violated; and the mutation score. The review node and the verification of a journal both compute it here.
 
+use super::mutants::Tally;
 use super::view::RunView;
 use crate::pipeline::machine::{ApprovalFacts, Review};
 use crate::prompt::OpenPoint;
@@ -45,6 +46,36 @@ impl RunView {
         let larger = self.fresh_check().into_iter().flat_map(|check| &check.larger_bounds);
         let violated = larger.filter(|bound| bound.violated().is_some()).map(LargerBound::name);
         violated.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
+    }
+
+    /// Why the score of the sampled mutants prevents an approval, if the run asks for a score. Undecided mutants count as
+    /// survivors.
+    pub(in crate::pipeline) fn low_score(&self) -> Option<String> {
+        let least = self.settings.routing.min_score;
+        if least == 0 {
+            return None;
+        }
+        let wanted = f64::from(least) / 10.0;
+        let missing =
+            |why: &str| format!("a mutation score of {wanted} % is asked for, and no mutant was judged: {why}");
+        // With stronger properties, their mutants take the place of a sample.
+        let strengthened = self.strengthened();
+        let (skipped, tally, open) = match (&self.mutant_sample, &strengthened) {
+            (Some(sample), _) => {
+                (&sample.skipped_reason, &sample.tally, sample.undecided.len() + sample.unjudged.len())
+            }
+            (None, Some(all)) => (&all.skipped_reason, &all.after, all.undecided + all.unjudged_count),
+            (None, None) => return Some(missing("no sample is in the journal")),
+        };
+        if let Some(why) = skipped {
+            return Some(missing(why));
+        }
+        let Tally { killed, survived, .. } = *tally;
+        let all = killed + survived + open;
+        let is_enough = killed * 1000 >= all * least as usize && all > 0;
+        (!is_enough).then(|| {
+            format!("its mutation score is too low: {killed} of {all} are noticed, and {wanted} % are asked for")
+        })
     }
 
     /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mutation::Outcome;
-use crate::tla::{CheckOutcome, Verdict, describe_unreached, verdict_sentence};
+use crate::tla::{CONTRACT, CheckOutcome, Verdict, describe_unreached, verdict_sentence};
 
 /// The judged mutants of a specification (`mutants_judged`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -130,12 +130,16 @@ impl Judged {
         Tally { killed, survived, score: (all > 0).then(|| killed as f64 / all as f64) }
     }
 
-    /// For each property that was the first to notice a mutant: the mutant that it notices in the fewest steps.
+    /// For each property that was the first to notice a mutant: the mutant that it notices in the fewest steps. A contract is
+    /// about all variables, so its states are too long for an example.
     pub fn examples(&self) -> Vec<ForbiddenExample> {
         let mut shortest: BTreeMap<&str, ForbiddenExample> = BTreeMap::new();
         for mutant in self.with_outcome(Outcome::Killed) {
             let (Some(property), Some(noticed_in)) = (mutant.killed_by.first(), &mutant.noticed_in) else { continue };
-            if shortest.get(property.as_str()).is_some_and(|known| known.noticed_in.step <= noticed_in.step) {
+            let is_contract = property.starts_with(CONTRACT);
+            if is_contract
+                || shortest.get(property.as_str()).is_some_and(|known| known.noticed_in.step <= noticed_in.step)
+            {
                 continue;
             }
             let example = ForbiddenExample {
@@ -155,11 +159,19 @@ impl Judged {
         Outcome::ALL.into_iter().map(count).collect()
     }
 
-    /// Whether more of the mutants that were judged `before` are killed now. A mutant that was not judged again does
-    /// not count as killed.
+    /// Whether all mutants that were killed `before` are killed now, and more of those that were judged before. A mutant that
+    /// was not judged again does not count as killed.
     pub fn kills_more(&self, before: &Judged) -> bool {
         let known = |mutant: &&JudgedMutant| before.mutants.iter().any(|m| m.name == mutant.name);
-        self.with_outcome(Outcome::Killed).filter(known).count() > before.with_outcome(Outcome::Killed).count()
+        let killed = self.with_outcome(Outcome::Killed).filter(known).count();
+        self.lost_kills(before).is_empty() && killed > before.with_outcome(Outcome::Killed).count()
+    }
+
+    /// The mutants that were killed `before` and are not now.
+    pub fn lost_kills<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
+        let is_killed = |name: &str| self.with_outcome(Outcome::Killed).any(|mutant| mutant.name == name);
+        let killed = before.with_outcome(Outcome::Killed).map(|mutant| mutant.name.as_str());
+        killed.filter(|name| !is_killed(name)).collect()
     }
 }
 

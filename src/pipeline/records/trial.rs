@@ -144,6 +144,9 @@ fn why_dropped(before: &Judged, judged: Option<&Judged>, product: &Product, chec
             Some(Verdict::Violated { .. }) => format!("the specification itself does not satisfy them ({why})"),
             _ => why.clone(),
         },
+        (Some(judged), ..) if !judged.lost_kills(before).is_empty() => {
+            format!("they no longer notice {}", judged.lost_kills(before).join(", "))
+        }
         (Some(judged), ..) => {
             let Tally { killed, .. } = judged.tally();
             format!("they notice no more of the mutants than before ({killed}, before {})", before.tally().killed)

@@ -181,7 +181,13 @@ impl Replay<'_> {
         } else {
             product
         };
-        let finishing = Finishing { before: view, judgement: judgement.as_ref(), activity, attempt: first.attempt };
+        let finishing = Finishing {
+            before: view,
+            judgement: judgement.as_ref(),
+            activity,
+            attempt: first.attempt,
+            awaits_sample: false,
+        };
         let records = match finishing.group(product, |records| rules.ends(before, records)) {
             Ok(records) => records,
             Err(why) => {

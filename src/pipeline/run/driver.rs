@@ -104,10 +104,11 @@ async fn finish_attempt(
     attempt: &Attempt<'_>,
     product: Product,
 ) -> Result<(), NodeError> {
-    let mut group = closing_group(run, activity, attempt, product.clone())?;
+    let mut group = closing_group(run, activity, attempt, product.clone(), true)?;
     // Now, because nothing follows the end of a run, and the closed revision holds the sample.
-    if group.iter().any(|record| approves(&record.event)) && nodes.sample_mutants(&run.view(), attempt).await? {
-        group = closing_group(run, activity, attempt, product)?;
+    if group.iter().any(|record| approves(&record.event)) {
+        nodes.sample_mutants(&run.view(), attempt).await?;
+        group = closing_group(run, activity, attempt, product, false)?;
     }
     for record in &group {
         log(&record.event);
@@ -122,10 +123,12 @@ fn closing_group(
     activity: Activity,
     attempt: &Attempt<'_>,
     product: Product,
+    awaits_sample: bool,
 ) -> Result<Vec<Record>, RunError> {
     let before = run.view();
     let judgement = judgement(run, &before, &product)?;
-    let finishing = Finishing { before: &before, judgement: judgement.as_ref(), activity, attempt: attempt.attempt };
+    let finishing =
+        Finishing { before: &before, judgement: judgement.as_ref(), activity, attempt: attempt.attempt, awaits_sample };
     finishing.group(product, |records| run.rules_at_end(records))
 }
 

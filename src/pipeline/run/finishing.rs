@@ -20,6 +20,8 @@ pub(in crate::pipeline) struct Finishing<'a> {
     pub(in crate::pipeline) activity: Activity,
     /// The number of the attempt.
     pub(in crate::pipeline) attempt: u32,
+    /// Whether mutants will be sampled if this is an approval.
+    pub(in crate::pipeline) awaits_sample: bool,
 }
 
 impl Finishing<'_> {
@@ -36,11 +38,13 @@ impl Finishing<'_> {
             return Ok(group);
         }
         let mut rules = ends(&group)?;
-        let preventing: Vec<String> =
-            rules.iter().filter(|rule| rule.prevents_approval()).map(RuleEnd::words).collect();
+        let broken: Vec<String> = rules.iter().filter(|rule| rule.prevents_approval()).map(RuleEnd::words).collect();
+        let by_rules = (!broken.is_empty()).then(|| format!("the policy prevents it: {}", broken.join("; ")));
+        let by_score = self.before.low_score().filter(|_| !self.awaits_sample);
+        let preventing: Vec<String> = by_rules.into_iter().chain(by_score).collect();
         if row == Row::Approved && !preventing.is_empty() {
             let product = Product { event: product.event.violating_policy(), ..product };
-            group = self.events(product, Some(&preventing.join("; "))).1;
+            group = self.events(product, Some(&preventing.join(", and "))).1;
             let prevented =
                 |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.prevents_approval());
             rules = ends(&group)?
@@ -57,9 +61,9 @@ impl Finishing<'_> {
     }
 
     /// One group: the result of the attempt, the guards, the routing, the revision that it closes, and the end of the
-    /// run. `preventing` names the rules that prevent an approval.
+    /// run. `preventing` says what prevents an approval.
     fn events(&self, product: Product, preventing: Option<&str>) -> (Row, Vec<Record>) {
-        let Self { before, judgement, activity, attempt } = *self;
+        let Self { before, judgement, activity, attempt, .. } = *self;
         let after = before.with_product(&product);
         let (product, lost) = after.steered(product, || closed(before, &after));
         let product = &product;
@@ -74,7 +78,7 @@ impl Finishing<'_> {
         let to = destination(&t);
         let why = match (preventing, lost.filter(|_| t.row == Row::ObjectiveLost)) {
             (Some(rules), _) => {
-                format!("the reviewer agreed and all automatic conditions are met, but the policy prevents it: {rules}")
+                format!("the reviewer agreed and all automatic conditions are met, but {rules}")
             }
             (None, Some(lost)) => lost,
             (None, None) => reason(&t, product, &after, judgement),

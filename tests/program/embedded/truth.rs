@@ -32,6 +32,19 @@ WitnessThree == x = 3
 WitnessFour == x = 4
 Few == x < 2";
 
+/// Processes that each take two steps.
+const STEPPERS: &str = "EXTENDS Naturals, TLC
+CONSTANT P
+VARIABLE at
+Init == at = [p \\in P |-> 0]
+Next == \\E p \\in P : at[p] < 2 /\\ at' = [at EXCEPT ![p] = @ + 1]
+Spec == Init /\\ [][Next]_at
+Sym == Permutations(P)
+Start == \\A p \\in P : at[p] = 0
+Grows == [][\\A p \\in P : at'[p] >= at[p]]_at
+Skips == [][\\A p \\in P : at[p] = 1 => \\E q \\in P : q # p /\\ at'[q] > 0]_at
+Ends == <>(\\A p \\in P : at[p] = 2)";
+
 const CLIENTS: &str = "EXTENDS Naturals, TLC, Sequences
 CONSTANTS P, Max
 VARIABLES held, queue, n
@@ -124,6 +137,22 @@ const TABLE: &[(&str, &str, &str)] = &[
         CLIENTS,
         "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nCONSTRAINT FewGrants\nCHECK_DEADLOCK FALSE\n",
         "holds",
+    ),
+    // Step properties and predicates on the initial state keep the SYMMETRY; those about the future do not.
+    (
+        STEPPERS,
+        "SPECIFICATION Spec\nCONSTANT P = {p1, p2, p3}\nSYMMETRY Sym\nPROPERTY Grows Start\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
+    (
+        STEPPERS,
+        "SPECIFICATION Spec\nCONSTANT P = {p1, p2, p3}\nSYMMETRY Sym\nPROPERTY Start Grows Skips\nCHECK_DEADLOCK FALSE\n",
+        "violated action property Skips",
+    ),
+    (
+        STEPPERS,
+        "SPECIFICATION Spec\nCONSTANT P = {p1, p2, p3}\nSYMMETRY Sym\nPROPERTY Grows Ends\nCHECK_DEADLOCK FALSE\n",
+        "violated temporal property Ends",
     ),
     // An empty set.
     (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {}\n Max = 2\nCHECK_DEADLOCK FALSE\n", "holds"),

@@ -77,7 +77,7 @@ fn the_recorded_run_of_the_swap_case_is_scored_by_its_own_properties_alone() {
     specs(&bench, "true", &all_true(&module, &cfg), &cfg);
     let nothing = eval(&bench, "true", case, 1);
     assert_eq!((&nothing["tier3"]["rate"], &nothing["score"]), (&0.0.into(), &0.0.into()));
-    assert_eq!(nothing["tier1"]["vacuous"].as_array().unwrap().len(), 11, "{}", nothing["tier1"]);
+    assert_eq!(nothing["tier1"]["vacuous"].as_array().unwrap().len(), 14, "{}", nothing["tier1"]);
 }
 
 /// The module with every listed property replaced by TRUE.

@@ -65,7 +65,7 @@ impl Forges {
 
     pub(super) fn command(&self, out: &str, more: &[&str]) -> Command {
         let args = ["forge-all", "sets", "--provider", "anthropic", "--model", "claude-sonnet-4-5", "--mutants", "off"];
-        let more = &[more, &["--blind-reading", "off"][..]].concat();
+        let more = &[more, &["--blind-reading", "off", "--contracts", "off"][..]].concat();
         self.fleet.bench.command(&[&args, &["--out", out][..], more].concat())
     }
 

@@ -468,7 +468,11 @@ fn the_swap_case_ends_approved_through_claude_code() {
     let server = ModelServer::start(model.script());
     let args = ["run", "--case", case.to_str().unwrap(), "--provider", "claude", "--claude-api-key", "--out", "specs"];
     let program = program.display().to_string();
-    let args = [&args[..], &["--claude-path", &program, "--blind-reading", "on", "--draft", "single_call"]].concat();
+    let args = [
+        &args[..],
+        &["--claude-path", &program, "--blind-reading", "on", "--contracts", "on", "--draft", "single_call"],
+    ]
+    .concat();
     let url = server.url();
     let env = [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", PLANTED_KEY)];
     let done = bench.run_with(&args, &env).expect(0).prints(&["Outcome: approved"]);

@@ -27,8 +27,18 @@ fn the_swap_case_ends_approved_with_the_same_files_as_its_recording_and_no_key_i
         });
         let bench = Bench::remembering();
         let provider = api.say("anthropic", "openai");
-        let more =
-            ["--draft", "single_call", "--blind-reading", "on", "--provider", provider, "--model", "claude-sonnet-4-5"];
+        let more = [
+            "--draft",
+            "single_call",
+            "--blind-reading",
+            "on",
+            "--contracts",
+            "on",
+            "--provider",
+            provider,
+            "--model",
+            "claude-sonnet-4-5",
+        ];
         let url = server.url();
         let env = match api {
             Api::Messages => [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", KEY)],
