@@ -134,7 +134,7 @@ pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool 
     settings.blind_reading && context.caller.answers(BLIND_READING)
 }
 
-/// Whether contracts of the steps are written. A recording that has none is of a run without contracts.
+/// Whether contracts of the steps are written. A recording without such answers is replayed without contracts.
 pub(super) fn has_contracts(settings: &Settings, context: &NodeContext) -> bool {
     settings.contracts && context.caller.answers(STEP_CONTRACTS)
 }

@@ -91,18 +91,18 @@ pub(super) struct ForgeArgs {
     #[arg(long)]
     pub repair: bool,
     /// If a check holds, test the properties on mutants of the specification and ask the model for properties that notice
-    /// the mutants that survive. Repeat up to ROUNDS times in a revision. New properties are kept only if they hold and
-    /// notice more mutants [default: off; without a number: 1].
+    /// the mutants that survive. Repeat up to ROUNDS times in a revision. New properties are kept only if they hold,
+    /// still notice each mutant that was noticed before, and notice more [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
     /// Ask an author who has not seen the algorithm what the documents say of each step, and check the specification
     /// against it. A violated contract is a disagreement of two readings, which the review decides. A replay follows its
-    /// recording, a resumed run its journal [default: on].
+    /// recording; a resumed run keeps its setting unless this is given [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub contracts: Option<bool>,
     /// Maximum number of mutants of the specification that are judged before it is approved, by the embedded checker in
-    /// at most 20 seconds; `off` judges none. The report shows how many of them the properties notice; the outcome does not
-    /// depend on it [default: 40].
+    /// at most 20 seconds; `off` judges none. The report shows how many of them the properties notice; the outcome depends
+    /// on it only with `--min-score` [default: 40].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
     /// Approve a specification only if its properties notice at least this share of the mutants of `--mutants`. Mutants that

@@ -176,6 +176,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("repair", "false", DEFAULT),
     ("strengthen", "0", DEFAULT),
     ("mutants", "40", DEFAULT),
+    ("min_score", "0.9", EXAMPLE),
     ("blind_reading", "true", DEFAULT),
     ("contracts", "true", DEFAULT),
     ("bounds_budget", "60", DEFAULT),

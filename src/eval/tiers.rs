@@ -252,7 +252,7 @@ fn vacuity_reasons(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&
             reasons.push("no property is checked: the configuration lists no INVARIANT and no PROPERTY".to_owned());
         }
         let violated: Vec<&str> = outcome.violated_names().collect();
-        // A violated property is not constantly true, and one of the initial states alone may well say what they are.
+        // A violated property is not constantly true, and one of the initial states alone may be implied by the initial predicate.
         let is_examined = |name: &&String| !violated.contains(&name.as_str()) && !outcome.is_initial_only(name);
         for name in cfg.invariants.iter().chain(&cfg.properties).filter(is_examined) {
             if let Some(why) = constantly_true_under(module, cfg, name) {

@@ -101,7 +101,8 @@ pub(super) async fn perform(
     match inspection.module {
         Some(module) => {
             let merged = attempt.keep(&module)?;
-            if view.settings.routing.contracts {
+            // Also to replace that of an earlier revision with contracts.
+            if view.settings.routing.contracts || view.artifact(file::MERGED).is_some() {
                 let cfg = attempt.keep(&read.cfg)?;
                 artifacts.extend([(file::MERGED.to_owned(), merged.clone()), (file::MERGED_CFG.to_owned(), cfg)]);
             }

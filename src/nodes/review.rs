@@ -13,8 +13,8 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, Attempt, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError, NodeName,
-    Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
+    NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, show_control, show_invisible, without_sections};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
@@ -39,11 +39,11 @@ pub(super) async fn perform(
     let subject = ReviewSubject::new(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
     // As they are written into the workspace, or the reviewer would not have read them.
     let shown = |text: &str| show_control(text).into_owned();
-    // Contracts that hold are a quarter of the module, and `facts.md` says all that the review needs of them.
+    // Contracts that hold would make the module much longer, and `facts.md` says all that the review needs of them.
     let (own_module, own_cfg) = if subject.has_violated_contract() {
         (None, None)
     } else {
-        (without_contracts(view, attempt, file::MERGED)?, without_contracts(view, attempt, file::MERGED_CFG)?)
+        (text_before_contracts(view, attempt, file::MERGED)?, text_before_contracts(view, attempt, file::MERGED_CFG)?)
     };
     let (own_module, own_cfg) = (own_module.or(module), own_cfg.or(cfg));
     let shown_module = shown(&without_translation(own_module.as_deref().unwrap_or("There is no module yet.\n")));
@@ -65,7 +65,7 @@ pub(super) async fn perform(
         && is_approvable
         && let Some(module) = &subject.module
     {
-        let plain = without_contracts(view, attempt, file::MERGED)?;
+        let plain = text_before_contracts(view, attempt, file::MERGED)?;
         let plain = plain.and_then(|text| context.modules.parse(&text).ok());
         read_blindly(context, view, attempt, plain.as_ref().unwrap_or(module), &before.covering).await?;
     }
@@ -144,7 +144,7 @@ pub(super) async fn perform(
 }
 
 /// The module or the configuration to which contracts were added; `None` if none were.
-fn without_contracts(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, NodeError> {
+fn text_before_contracts(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, NodeError> {
     if view.specification.contracts.is_some() { current(view, attempt, name) } else { Ok(None) }
 }
 
@@ -222,7 +222,7 @@ fn judge(
         // The run decides this later, when it is about to journal the approval.
         violates_policy: false,
     };
-    let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
+    let mut feedback: Vec<Feedback> = review.issues.iter().flat_map(issue_feedback).collect();
     match routing {
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: Some(clause), .. } => {
             let all = claim_mistakes(subject, &review, documents, unread);
@@ -295,12 +295,20 @@ fn unreadable_product(
     })
 }
 
-fn issue_feedback(issue: &Issue) -> Feedback {
-    Feedback {
-        node: issue.node(),
-        from: issue_origin(issue),
-        text: format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion),
+/// What an issue asks of the node that it blames. If the documents allow both readings, the author of the contracts learns it, too.
+fn issue_feedback(issue: &Issue) -> Vec<Feedback> {
+    let text = format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion);
+    let to = |node: NodeName, first: &str| {
+        let text = if first.is_empty() { text.clone() } else { format!("{first}\n\n{text}") };
+        Feedback { node, from: issue_origin(issue), text }
+    };
+    if issue.blame != Some(Blame::Documents) {
+        return vec![to(issue.node(), "")];
     }
+    let open = "The documents allow what the specification does and what the contract of the step says. List it among the open points, \
+                with both readings.";
+    let both = "The documents allow what you wrote and what the specification does: allow both, as a disjunction.";
+    vec![to(issue.node(), open), to(NodeName::StepContracts, both)]
 }
 
 /// Whether each violated property is in the text of an issue above minor.

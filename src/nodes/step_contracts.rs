@@ -19,7 +19,9 @@ use crate::journal::Sha;
 use crate::pipeline::{
     Acceptance, Attempt, Event, Facts, Feedback, Halt, NodeError, NodeName, Product, RunView, StopReason, file,
 };
-use crate::prompt::{Document, Problem, Readable, documented_steps, extract_definitions, places_in, section_text};
+use crate::prompt::{
+    Document, Problem, Readable, documented_steps, extract_definitions, marked_changes, places_in, section_text,
+};
 use crate::tla::{
     self, Cfg, Contracts, DeclaredProcess, DeclaredSteps, Members, Module, checked_texts, read_contracts,
     usable_definitions, variable_legend, with_contracts, without_translation,
@@ -37,19 +39,20 @@ pub(super) async fn perform(
     view: &RunView,
     attempt: &Attempt<'_>,
 ) -> Result<Product, NodeError> {
-    let text = first_of(view, attempt, [file::MERGED, file::MODULE])?;
-    let cfg_text = first_of(view, attempt, [file::MERGED_CFG, file::CFG])?;
+    let text = first_available_text(view, attempt, [file::MERGED, file::MODULE])?;
+    let cfg_text = first_available_text(view, attempt, [file::MERGED_CFG, file::CFG])?;
     let unreadable = |what: String| Halt {
         reason: StopReason::Tool,
         message: format!("the accepted module cannot be read back: {what}"),
     };
     let module = context.modules.parse(&text).map_err(|error| unreadable(error.to_string()))?;
     let cfg = Cfg::parse(&cfg_text).map_err(|error| unreadable(error.to_string()))?;
-    let Some(steps) = DeclaredSteps::of(&module) else {
-        return without_contracts(attempt, &module, (&text, &cfg_text), &cfg);
+    let Some(steps) = DeclaredSteps::from_module(&module) else {
+        return product_without_contracts(attempt, &module, (&text, &cfg_text), &cfg);
     };
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    let declarations = declarations(&module, &cfg, &steps, &informal);
+    let mut declarations = declarations(&module, &cfg, &steps, &informal);
+    add_decisions(&mut declarations, view, &informal);
     let input = attempt.keep(&declarations)?;
     let previous = current(view, attempt, ANSWER)?;
     let correcting = TextToCorrect::new(NodeName::StepContracts, previous.clone(), previous.clone(), view, attempt)?;
@@ -79,11 +82,15 @@ pub(super) async fn perform(
         None => context.ask(view, ask).await?,
     };
     let documents = documents(view, attempt)?;
-    let read = |text: &str, _: bool| read_answer(text, &module, &steps, &documents);
+    let read = |text: &str, _: bool| read_answer(text, &module, &cfg, &steps, &documents);
     let (contracts, sha) = match correcting.apply_answer(answer, ANSWER, view, &read)? {
         CorrectionResult::Accepted { value, sha } => (value, sha),
-        CorrectionResult::SentBack(product) => return Ok(product),
+        CorrectionResult::SentBack(mut product) => {
+            product.artifacts.insert(INPUT.to_owned(), attempt.keep("")?);
+            return Ok(product);
+        }
     };
+    let (merged, merged_cfg) = (attempt.keep(&text)?, attempt.keep(&cfg_text)?);
     let cfg_text = with_contracts(&cfg_text, &cfg, &contracts);
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
@@ -96,11 +103,15 @@ pub(super) async fn perform(
             inspection
         }
     };
-    contracted(context, attempt, inspection, &cfg_text, contracts, (sha, input))
+    let mut product = product_with_contracts(context, attempt, inspection, &cfg_text, contracts, (sha, input))?;
+    // What the contracts were added to: a branch or an older run may lack it.
+    product.artifacts.extend([(file::MERGED.to_owned(), merged), (file::MERGED_CFG.to_owned(), merged_cfg)]);
+    Ok(product)
 }
 
-/// The product of contracts that were merged. `made` are the hashes of the answer and of what it was made from.
-fn contracted(
+/// The product of contracts that were merged. The last argument has the hashes of the answer and of the declarations that it
+/// was written from.
+fn product_with_contracts(
     context: &NodeContext,
     attempt: &Attempt<'_>,
     inspection: Inspection,
@@ -116,7 +127,8 @@ fn contracted(
         let from = "merging your contracts into the specification".to_owned();
         return Ok(Product {
             event: Event::Merged(Acceptance::Rejected),
-            artifacts: BTreeMap::from([(ANSWER.to_owned(), answer)]),
+            // Rejected contracts are never kept.
+            artifacts: BTreeMap::from([(ANSWER.to_owned(), answer), (INPUT.to_owned(), attempt.keep("")?)]),
             feedback: vec![Feedback { node: NodeName::StepContracts, from, text }],
             facts: Facts::Rejected { diagnostics: inspection.diagnostics },
         });
@@ -138,8 +150,8 @@ fn contracted(
     })
 }
 
-/// The product for a specification whose steps cannot be told apart: it is checked as it is.
-fn without_contracts(
+/// The product for a specification without a translated algorithm that has labels: it needs no contracts.
+fn product_without_contracts(
     attempt: &Attempt<'_>,
     module: &Module,
     (text, cfg_text): (&str, &str),
@@ -150,18 +162,20 @@ fn without_contracts(
         artifacts: BTreeMap::from([
             (file::MODULE.to_owned(), attempt.keep(text)?),
             (file::CFG.to_owned(), attempt.keep(cfg_text)?),
+            (file::MERGED.to_owned(), attempt.keep(text)?),
+            (file::MERGED_CFG.to_owned(), attempt.keep(cfg_text)?),
         ]),
         feedback: Vec::new(),
         facts: Facts::Contracted {
             covers: module.requirements_by_property(cfg),
             texts: checked_texts(module, cfg),
-            contracts: Vec::new(),
+            contracts: Contracts::of_unlabelled(),
         },
     })
 }
 
 /// The text of the first of these artifacts that the run has.
-fn first_of(view: &RunView, attempt: &Attempt<'_>, names: [&str; 2]) -> Result<String, NodeError> {
+fn first_available_text(view: &RunView, attempt: &Attempt<'_>, names: [&str; 2]) -> Result<String, NodeError> {
     for name in names {
         if let Some(text) = current(view, attempt, name)? {
             return Ok(text);
@@ -174,12 +188,13 @@ fn first_of(view: &RunView, attempt: &Attempt<'_>, names: [&str; 2]) -> Result<S
 fn read_answer(
     text: &str,
     module: &Module,
+    cfg: &Cfg,
     steps: &DeclaredSteps,
     documents: &[Document],
 ) -> Result<Readable<Contracts>, Mistakes> {
     let Readable { value, normalised } = extract_definitions(text).map_err(Mistakes::unreadable)?;
     let usable = |mistakes: &[String]| Mistakes::in_usable_text(Problem::of_mistakes(mistakes));
-    let contracts = read_contracts(module, steps, &value).map_err(|mistakes| usable(&mistakes))?;
+    let contracts = read_contracts(module, cfg, steps, &value).map_err(|mistakes| usable(&mistakes))?;
     let is_uncited = |comment: &str| places_in(comment, documents, false).is_empty();
     let uncited = contracts.steps.iter().filter(|step| !step.is_free && is_uncited(&step.comment));
     let mistakes: Vec<String> =
@@ -187,8 +202,8 @@ fn read_answer(
     if mistakes.is_empty() { Ok(Readable { value: contracts, normalised }) } else { Err(usable(&mistakes)) }
 }
 
-/// The text of `declarations.md`: everything about the specification but its algorithm, its properties, and what the
-/// informal specification says that a step does.
+/// The text of `declarations.md`: the declarations, `TypeOK`, which labels follow each other, and the lines that the documented
+/// steps cite. It has no statement of the algorithm, no other property, and nothing of what a step does.
 fn declarations(module: &Module, cfg: &Cfg, steps: &DeclaredSteps, informal: &str) -> String {
     let mut text = String::from("# Declarations of the specification\n\nIts algorithm is not shown.\n");
     let _ = writeln!(text, "\n- extends: {}", module.extends.join(", "));
@@ -233,6 +248,24 @@ fn declarations(module: &Module, cfg: &Cfg, steps: &DeclaredSteps, informal: &st
         let _ = writeln!(text, "- {name}: {}", places.join(", "));
     }
     text
+}
+
+/// Adds what replaces the documents: decisions of the owner of the protocol, and changed steps of a run that repairs a flaw.
+fn add_decisions(text: &mut String, view: &RunView, informal: &str) {
+    let decisions = &view.specification.decisions;
+    if !decisions.is_empty() {
+        text.push_str("\n## Decided by the owner of the protocol (counts as documented)\n\n");
+    }
+    for decision in decisions {
+        let _ = writeln!(text, "- {} {}", decision.open_point.id, decision.words());
+    }
+    let changed = if view.state.repaired { marked_changes(informal) } else { Vec::new() };
+    if !changed.is_empty() {
+        text.push_str("\n## Changed after a flaw was found (replaces what the documents say)\n\n");
+    }
+    for passage in changed {
+        let _ = writeln!(text, "{passage}\n");
+    }
 }
 
 fn process_words(process: &DeclaredProcess) -> String {

@@ -53,8 +53,8 @@ fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 
         ("normative sentence", "normative sentences", &review.accepted_sentences),
         ("the blind reading of", "the blind readings of", &review.accepted_readings),
         (
-            "that no contract is checked of the step",
-            "that no contract is checked of the steps",
+            "that no contract was checked for the step",
+            "that no contract was checked for the steps",
             &review.accepted_without_contract,
         ),
         (

@@ -183,7 +183,7 @@ impl Judge<'_> {
             },
             Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
             Verdict::Inconclusive { reason, timed_out: true } => Classification::with_reason(Outcome::Timeout, reason),
-            // The original compares only values of one kind, or it could not be checked. Nobody would ship such a change.
+            // The original has no such comparison, or its own check would have failed. TLC stops at one.
             Verdict::Inconclusive { reason, .. } if reason.contains(TYPE_ERROR) => {
                 Classification::with_reason(Outcome::Invalid, reason)
             }

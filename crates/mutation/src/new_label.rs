@@ -114,8 +114,8 @@ impl NewLabel {
         self.cfg.invariants.iter().chain(&self.cfg.properties).map(String::as_str)
     }
 
-    /// Whether a property can list labels. The contract of a step does not: it says that a step of one label does all that
-    /// the documents describe, which a step that is split does not.
+    /// Whether a property can list labels. A contract does not: it requires that one step does everything that the documents
+    /// describe, so a split step violates it for a good reason.
     fn reads_labels(&self, property: &str) -> bool {
         let mut names = self.module.closure(property);
         names.insert(property.to_owned());

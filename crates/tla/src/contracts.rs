@@ -47,7 +47,7 @@ pub struct StepContract {
     /// The step properties that check it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checked_by: Vec<String>,
-    /// Whether guard and effect are TRUE, so that nothing is checked.
+    /// Whether the effect is TRUE, so that nothing is checked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_free: bool,
 }
@@ -57,6 +57,20 @@ impl StepContract {
     pub fn free_words(&self) -> String {
         let words = self.comment.lines().filter_map(after_free).map(str::trim);
         words.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Contracts {
+    /// The contracts of a specification that has no algorithm whose labels are all written out: one that is free.
+    pub fn of_unlabelled() -> Vec<StepContract> {
+        vec![StepContract {
+            label: "the specification".to_owned(),
+            process: "none".to_owned(),
+            comment: "free: it has no PlusCal algorithm with a label at each of its steps".to_owned(),
+            free_variables: Vec::new(),
+            checked_by: Vec::new(),
+            is_free: true,
+        }]
     }
 }
 
@@ -104,7 +118,7 @@ fn is_truth_value(text: &str) -> bool {
 /// # Errors
 ///
 /// Everything that the author has to mend, in words.
-pub fn read_contracts(module: &Module, steps: &DeclaredSteps, text: &str) -> Result<Contracts, Vec<String>> {
+pub fn read_contracts(module: &Module, cfg: &Cfg, steps: &DeclaredSteps, text: &str) -> Result<Contracts, Vec<String>> {
     let source = format!("---- MODULE Contracts ----\n{text}\n====\n");
     let answer = Module::parse(&source).map_err(|error| vec![error.to_string()])?;
     let reader = Reader { module, answer: &answer, steps };
@@ -123,7 +137,7 @@ pub fn read_contracts(module: &Module, steps: &DeclaredSteps, text: &str) -> Res
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let (properties, formulas) = write_properties(module, steps, &mut contracts);
+    let (properties, formulas) = write_properties(module, cfg, steps, &mut contracts);
     Ok(Contracts { steps: contracts, properties, definitions: format!("{}\n\n{formulas}", text.trim_end()) })
 }
 
@@ -148,7 +162,7 @@ impl Reader<'_> {
             let label = [GUARD, EFFECT].iter().find_map(|prefix| name.strip_prefix(prefix));
             match label {
                 Some(label) if self.steps.label(label).is_none() => {
-                    mistakes.push(format!("{name}: there is no step {label}"));
+                    mistakes.push(format!("{name}: declarations.md has no label {label}"));
                 }
                 Some(_) => {}
                 None if name == INITIALLY => {}
@@ -166,7 +180,7 @@ impl Reader<'_> {
             });
             mistakes.extend(strange.map(|used| {
                 format!(
-                    "{name} uses {used} of the specification: a contract says in its own words what the documents say"
+                    "{name} uses {used}, which the specification defines: write it yourself as a helper `{HELPER}…`, or use a definition that declarations.md lists"
                 )
             }));
         }
@@ -176,10 +190,10 @@ impl Reader<'_> {
     /// What the author says of the initial states.
     fn initial(&self) -> Result<StepContract, String> {
         let Some(definition) = self.answer.definition(INITIALLY) else {
-            return Err(format!("`{INITIALLY}` is missing: what holds when the protocol starts"));
+            return Err(format!("`{INITIALLY}` is missing: the initial state according to the documents"));
         };
         if definition.arity() > 0 || self.mentions_next_state(INITIALLY) {
-            return Err(format!("{INITIALLY} has no parameter and no primed variable"));
+            return Err(format!("{INITIALLY} must have no parameter, no primed variable and no UNCHANGED"));
         }
         let comment = comment_words(&definition.comment);
         let is_free = self.is_true(definition);
@@ -191,7 +205,10 @@ impl Reader<'_> {
     }
 
     fn is_true(&self, definition: &Definition) -> bool {
-        definition.body().is_some_and(|body| definition.tree.text(body, &self.answer.source).trim() == "TRUE")
+        let tree = &definition.tree;
+        definition
+            .body()
+            .is_some_and(|body| tree.text(tree.strip_parentheses(body), &self.answer.source).trim() == "TRUE")
     }
 
     fn unexplained(&self, definition: &Definition) -> String {
@@ -217,7 +234,10 @@ impl Reader<'_> {
         };
         let mut mistakes = Vec::new();
         if self.mentions_next_state(&guard.name) {
-            mistakes.push(format!("{} is about the state before the step and has no primed variable", guard.name));
+            mistakes.push(format!(
+                "{} must have no primed variable and no UNCHANGED: it is about the state before the step",
+                guard.name
+            ));
         }
         let comment = [&guard.comment, &effect.comment].map(|comment| comment_words(comment)).join("\n");
         let free = free_words(&comment);
@@ -243,7 +263,7 @@ impl Reader<'_> {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        let is_free = is_true(guard) && is_true(effect);
+        let is_free = is_true(effect);
         Ok(StepContract {
             label: label.name.clone(),
             process: process.name.clone(),
@@ -317,7 +337,12 @@ fn after_free(line: &str) -> Option<&str> {
 }
 
 /// The names and the definitions of the step properties. Sets which of them check each contract.
-fn write_properties(module: &Module, steps: &DeclaredSteps, contracts: &mut [StepContract]) -> (Vec<String>, String) {
+fn write_properties(
+    module: &Module,
+    cfg: &Cfg,
+    steps: &DeclaredSteps,
+    contracts: &mut [StepContract],
+) -> (Vec<String>, String) {
     let variables = module.variable_names();
     let others: Vec<&str> = variables.into_iter().filter(|name| !CONTROL.contains(name)).collect();
     let unchanged = format!("UNCHANGED << {} >>", others.join(", "));
@@ -326,7 +351,8 @@ fn write_properties(module: &Module, steps: &DeclaredSteps, contracts: &mut [Ste
         Some(parts) => parts,
         None => return (written.names, written.text),
     };
-    if !initial.is_free {
+    // A constraint may cut off initial states, which the embedded checker then does not compare.
+    if !initial.is_free && cfg.constraints.is_empty() {
         let _ = write!(
             written.text,
             "\\* covers nothing: what the documents say of the initial state\n{START} == {INITIALLY}\n\n"
@@ -337,14 +363,16 @@ fn write_properties(module: &Module, steps: &DeclaredSteps, contracts: &mut [Ste
     // The steps that may end at their own label, and those of an algorithm without `pc`.
     let (mut stays, mut any) = (Vec::new(), Vec::new());
     let has_free = contracts.iter().any(|contract| contract.is_free);
+    // A step at one of these labels may be any step, and `pc` does not say whose step it is.
+    let mut pairs = steps.labels().zip(contracts.iter());
+    let has_free_stay = pairs.any(|((_, label), contract)| label.may_stay() && contract.is_free);
     for ((process, label), contract) in steps.labels().zip(contracts.iter_mut()) {
         let words = StepWords::new(process, label);
         any.push(words.some(&words.both));
         if label.may_stay() {
-            let at = format!("{} = \"{}\"", words.pc, label.name);
-            stays.push(words.some(&if contract.is_free { at } else { format!("{at} /\\ {}", words.both) }));
+            stays.push(words.some(&format!("{} = \"{}\" /\\ {}", words.pc, label.name, words.both)));
         }
-        if contract.is_free {
+        if contract.is_free || has_free_stay && label.may_stay() {
             continue;
         }
         if !steps.has_pc {
@@ -352,7 +380,7 @@ fn write_properties(module: &Module, steps: &DeclaredSteps, contracts: &mut [Ste
             continue;
         }
         contract.checked_by.extend(label.may_stay().then(|| SAME_LABEL.to_owned()));
-        if label.next.is_empty() || label.next.iter().any(|next| *next != label.name) {
+        if label.may_move() {
             let name = format!("{CONTRACT}{}", label.name);
             let comment = format!("covers nothing: what the documents say of {}", label.name);
             written.define(&name, &comment, &words.contract(label, &unchanged));
@@ -362,7 +390,7 @@ fn write_properties(module: &Module, steps: &DeclaredSteps, contracts: &mut [Ste
     if !steps.has_pc && !has_free {
         written.define(ANY_STEP, "covers nothing: every step is one that the documents describe", &disjunction(&any));
     }
-    if steps.has_pc && !stays.is_empty() {
+    if steps.has_pc && !stays.is_empty() && !has_free_stay {
         let formula = format!("(pc' = pc) =>\n        ({})", disjunction(&stays));
         written.define(
             SAME_LABEL,
@@ -421,7 +449,7 @@ impl StepWords {
     /// Says that each step that leaves the label is as the contract says, or only ends the process or a loop.
     fn contract(&self, label: &DeclaredLabel, unchanged: &str) -> String {
         let (Self { pc, both, .. }, next, name) = (self, self.next_pc(), &label.name);
-        let ends: Vec<String> = label.ends().iter().map(|end| format!("\"{end}\"")).collect();
+        let ends: Vec<String> = label.silent_exits().iter().map(|end| format!("\"{end}\"")).collect();
         let leaves = match ends.is_empty() {
             true => String::new(),
             false => format!(" \\/ ({next} \\in {{{}}} /\\ {unchanged})", ends.join(", ")),

@@ -1,5 +1,5 @@
-//! The steps of an algorithm without what they do: who takes them, and which may follow. This is all that the author of
-//! step contracts is told about the algorithm.
+//! The steps of an algorithm without what they do: who takes them, and which may follow. The author of step contracts learns
+//! no more about the algorithm.
 
 use std::ops::Range;
 
@@ -43,13 +43,15 @@ pub struct DeclaredLabel {
     pub name: String,
     /// The labels that `pc` may have after a step, in the order of the translation; `Done` is one of them.
     pub next: Vec<String>,
-    /// Whether the label begins a loop, whose end is a step of the label that changes nothing but `pc`.
-    pub is_loop: bool,
+    /// Whether `next` is complete. It is not after a `return`, whose label is in `stack`.
+    pub is_next_known: bool,
+    /// The label after the loop that begins here, whose end is a step that changes nothing but `pc`.
+    pub loop_exit: Option<String>,
 }
 
 impl DeclaredSteps {
-    /// The steps of a translated module; `None` if it has no algorithm with labels and a translation.
-    pub fn of(module: &Module) -> Option<Self> {
+    /// The steps of a translated module; `None` if it has no algorithm with a translation whose labels are all written out.
+    pub fn from_module(module: &Module) -> Option<Self> {
         let algorithm = module.algorithm.as_ref()?;
         module.definition("Next")?;
         let tree = &algorithm.tree;
@@ -68,7 +70,10 @@ impl DeclaredSteps {
         }
         let has_labels = processes.iter().any(|process| !process.labels.is_empty());
         let has_pc = module.variables.iter().any(|variable| variable.name == "pc");
-        has_labels.then_some(Self { processes, has_pc })
+        let steps = has_labels.then_some(Self { processes, has_pc })?;
+        // The steps of labels that the translator has added cannot be described.
+        let is_declared = |label: &String| label == DONE || steps.label(label).is_some();
+        translated_labels(module).iter().all(is_declared).then_some(steps)
     }
 
     /// The process and the label of this name.
@@ -104,25 +109,62 @@ fn labels(module: &Module, tree: &Tree, is_wanted: impl Fn(&Id) -> bool) -> Vec<
         let name = tree.text(id, &module.source).to_owned();
         let after = module.source.get(tree.range(id).end..).unwrap_or_default();
         let statement = after.trim_start_matches(|c: char| c.is_whitespace() || ":+-".contains(c));
-        DeclaredLabel { next: next_labels(module, &name), is_loop: statement.starts_with("while"), name }
+        let (assigned, is_next_known) = assigned_labels(module, &name);
+        let mut next: Vec<String> = Vec::new();
+        for label in &assigned {
+            if !next.contains(label) {
+                next.push(label.clone());
+            }
+        }
+        // The translation of a loop has its end last, as ELSE. A loop without end has no second successor.
+        let is_loop = statement.starts_with("while") && is_next_known && next.len() > 1;
+        let loop_exit = assigned.last().filter(|label| is_loop && **label != name).cloned();
+        DeclaredLabel { name, next, is_next_known, loop_exit }
     };
     found.map(declared).collect()
 }
 
-/// The labels that the action of this name assigns to `pc`.
-fn next_labels(module: &Module, action: &str) -> Vec<String> {
-    let Some(definition) = module.definition(action) else { return Vec::new() };
+/// The labels that the action of this name assigns to `pc`, in the order of its text, and whether all of them could be read.
+fn assigned_labels(module: &Module, action: &str) -> (Vec<String>, bool) {
+    let Some(definition) = module.definition(action) else { return (Vec::new(), false) };
     let source = module.source.as_str();
     let tokens = lex(source, definition.code.clone());
     let mut found: Vec<String> = Vec::new();
+    let mut is_complete = true;
     for (at, _) in tokens.windows(2).enumerate().filter(|(_, two)| is_primed_pc(source, two)) {
-        // `pc' = [pc EXCEPT ![self] = "L"]`, or `pc' = "L"`.
-        let after = tokens[at..].windows(2).take(14);
-        let strings = after.filter(|two| two[0].text(source) == "=" && two[1].kind == Kind::Text);
-        let assigned = strings.map(|two| two[1].text(source).trim_matches('"')).next();
-        found.extend(assigned.filter(|name| !found.iter().any(|known| known == name)).map(str::to_owned));
+        // `pc' = [pc EXCEPT ![self] = "L"]`, or `pc' = "L"`: the next conjunct ends it.
+        let rest = tokens[at + 2..].iter().take_while(|token| !["/\\", "\\/"].contains(&token.text(source)));
+        let rest: Vec<_> = rest.collect();
+        let strings = rest.windows(2).filter(|two| two[0].text(source) == "=" && two[1].kind == Kind::Text);
+        match strings.map(|two| two[1].text(source).trim_matches('"')).next_back() {
+            Some(label) => found.push(label.to_owned()),
+            None => is_complete = false,
+        }
     }
-    found
+    let is_complete = is_complete && !found.is_empty();
+    (found, is_complete)
+}
+
+/// The labels that a translation gives `pc` anywhere: those that the translator has added are among them.
+fn translated_labels(module: &Module) -> Vec<String> {
+    let in_translation = module.definitions.iter().filter(|definition| module.in_translation(definition.code.start));
+    let assigned = in_translation.flat_map(|definition| assigned_labels(module, &definition.name).0);
+    assigned.chain(initial_labels(module)).collect()
+}
+
+/// The labels of `pc` in the initial state: `pc = "L"`, or a function of `|-> "L"` or `CASE … -> "L"`.
+fn initial_labels(module: &Module) -> Vec<String> {
+    let Some(definition) = module.definition("Init") else { return Vec::new() };
+    let source = module.source.as_str();
+    let tokens = lex(source, definition.code.clone());
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
+    let Some(start) = (0..tokens.len()).find(|at| text(*at) == "pc" && text(at + 1) == "=") else { return Vec::new() };
+    let is_label = |at: &usize| {
+        let after = text(at - 1);
+        tokens[*at].kind == Kind::Text && (["->", "|->"].contains(&after) || *at == start + 2)
+    };
+    let ends = (start + 2..tokens.len()).find(|at| text(*at) == "/\\").unwrap_or(tokens.len());
+    (start + 2..ends).filter(is_label).map(|at| text(at).trim_matches('"').to_owned()).collect()
 }
 
 fn is_primed_pc(source: &str, two: &[super::lexer::Token]) -> bool {
@@ -131,14 +173,20 @@ fn is_primed_pc(source: &str, two: &[super::lexer::Token]) -> bool {
 
 impl DeclaredLabel {
     /// The labels to which a step may go that changes nothing but `pc`, because the process ends or leaves a loop. The
-    /// documents say nothing of such a step.
-    pub(super) fn ends(&self) -> Vec<&str> {
-        let is_end = |label: &&str| *label == DONE || (self.is_loop && *label != self.name);
-        self.next.iter().map(String::as_str).filter(is_end).collect()
+    /// documents say nothing of such a step. A label with a single successor has none: its step does something.
+    pub(super) fn silent_exits(&self) -> Vec<&str> {
+        let is_exit =
+            |label: &&str| self.next.len() > 1 && (*label == DONE || self.loop_exit.as_deref() == Some(*label));
+        self.next.iter().map(String::as_str).filter(is_exit).collect()
     }
 
     /// Whether a step may leave `pc` as it is.
     pub(super) fn may_stay(&self) -> bool {
-        self.next.contains(&self.name)
+        !self.is_next_known || self.next.contains(&self.name)
+    }
+
+    /// Whether a step may change `pc`.
+    pub(super) fn may_move(&self) -> bool {
+        !self.is_next_known || self.next.iter().any(|label| *label != self.name)
     }
 }

@@ -12,7 +12,7 @@ use super::unknown_labels::unknown_labels;
 pub fn property_remarks(module: &Module, cfg: &Cfg) -> Vec<String> {
     let enforced = enforced_properties(&module.source, cfg);
     let remark = |name: &String| {
-        // The initial predicate says the same as the documents, as it should.
+        // The initial predicate is meant to imply it.
         if name == START {
             return None;
         }

@@ -50,7 +50,7 @@ fn unknown_in(module: &Module, definition: &Definition, labels: &BTreeSet<&str>)
         let known = texts.iter().any(|text| labels.contains(text.trim_matches('"')));
         (is_text && !texts.is_empty() && !known).then(|| {
             let message = format!(
-                "{} compares `pc` with {}, which is no label of the algorithm, so the comparison has one value in every state; the labels are: {}",
+                "{} compares `pc` with {}: the algorithm has no such label, so the result is the same in every state. `pc` can be: {}",
                 definition.name,
                 texts.join(", "),
                 labels.iter().copied().collect::<Vec<_>>().join(", ")

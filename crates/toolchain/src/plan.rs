@@ -96,7 +96,7 @@ pub(crate) fn initial_states(spec: &SpecText, cfg: &Cfg) -> RunPlan {
 }
 
 /// One run for the whole configuration; only for a configuration without SYMMETRY and VIEW, without temporal
-/// properties, or with a SYMMETRY that they keep.
+/// properties, or with a SYMMETRY that is sound for them.
 pub(crate) fn single_run(cfg: &Cfg) -> RunPlan {
     let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
     RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }

@@ -30,7 +30,7 @@ pub struct ReviewFacts {
     /// Whether the objective ends the run if the revision closes now: it cannot be reached any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub objective_lost: bool,
-    /// Whether an approval would violate a rule of severity `error` of the user's policy.
+    /// Whether a rule of severity `error` of the user's policy, or `--min-score`, prevents an approval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub violates_policy: bool,
 }

@@ -73,6 +73,9 @@ pub struct ApprovalFacts {
     pub unread: Vec<String>,
 }
 
+/// Listed in place of the steps if no contracts were added to the module.
+pub(in crate::pipeline) const ALL_STEPS: &str = "every step";
+
 /// The clauses of the approval guard, in the order in which they are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -365,6 +368,10 @@ impl ApprovalClause {
                  `accepted_readings`): {}",
                 list(&facts.unaccepted_readings)
             ),
+            ApprovalClause::StepsHaveContracts if facts.steps_without_contract == [ALL_STEPS] => {
+                "the contracts of the steps could not be used, so none was checked (no review can accept this: step_contracts \
+                 writes them again)".into()
+            }
             ApprovalClause::StepsHaveContracts => format!(
                 "steps without a contract that was checked (name them in `accepted_without_contract`, each with a reason): {}",
                 list(&facts.steps_without_contract)

@@ -68,7 +68,7 @@ routing_facts! {
     issues: bool,
     /// Whether the approval guard holds.
     approval: bool,
-    /// Whether an approval would violate a rule of severity `error` of the user's policy.
+    /// Whether a rule of severity `error` of the user's policy, or `--min-score`, prevents an approval.
     violates_policy: bool,
     /// Whether the flaw guard holds; only if the review claims a flaw.
     flaw: bool,

@@ -50,14 +50,13 @@ impl RunView {
 
     /// Why the score of the sampled mutants prevents an approval, if the run asks for a score. Undecided mutants count as
     /// survivors.
-    pub(in crate::pipeline) fn low_score(&self) -> Option<String> {
+    pub(in crate::pipeline) fn low_score_reason(&self) -> Option<String> {
         let least = self.settings.routing.min_score;
         if least == 0 {
             return None;
         }
         let wanted = f64::from(least) / 10.0;
-        let missing =
-            |why: &str| format!("a mutation score of {wanted} % is asked for, and no mutant was judged: {why}");
+        let missing = |why: &str| format!("`--min-score` requires {wanted} %, and no mutant was judged: {why}");
         // With stronger properties, their mutants take the place of a sample.
         let strengthened = self.strengthened();
         let (skipped, tally, open) = match (&self.mutant_sample, &strengthened) {
@@ -74,7 +73,9 @@ impl RunView {
         let all = killed + survived + open;
         let is_enough = killed * 1000 >= all * least as usize && all > 0;
         (!is_enough).then(|| {
-            format!("its mutation score is too low: {killed} of {all} are noticed, and {wanted} % are asked for")
+            format!(
+                "the properties notice only {killed} of {all} mutants (undecided ones count as not noticed), and `--min-score` requires {wanted} %"
+            )
         })
     }
 

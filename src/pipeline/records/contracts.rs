@@ -4,13 +4,10 @@ use serde::Serialize;
 
 use super::revision::Revision;
 use super::view::RunView;
-use crate::pipeline::machine::Review;
+use crate::pipeline::machine::{ALL_STEPS, Review};
 use crate::tla::{
     ANY_STEP, CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, SAME_LABEL, StepContract, Verdict,
 };
-
-/// What stands for the steps of a module to which no contracts were added.
-const ALL_STEPS: &str = "every step";
 
 /// A step with the result of its contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,7 +33,7 @@ pub enum Agreement {
     NotTaken,
     /// The check decided too little.
     Undecided { reason: String },
-    /// The contract says that the documents leave the step open.
+    /// Nothing is checked, because the documents leave this step open or, without `pc`, another one.
     Free { reason: String },
 }
 
@@ -47,9 +44,9 @@ impl Agreement {
             Self::Disagrees { violated } => {
                 format!("disagrees with an independent reading of the documents ({} violated)", violated.join(", "))
             }
-            Self::NotTaken => "was never taken, so its contract shows nothing".to_owned(),
-            Self::Undecided { reason } => format!("not decided: {reason}"),
-            Self::Free { reason } => format!("has no contract: {reason}"),
+            Self::NotTaken => "was never taken, so its contract was not tested".to_owned(),
+            Self::Undecided { reason } => format!("was not decided: {reason}"),
+            Self::Free { reason } => format!("has no contract that is checked: {reason}"),
         }
     }
 }
@@ -59,15 +56,21 @@ fn compare(contracts: &[StepContract], check: Option<&CheckOutcome>) -> Vec<Step
     let compare_step = |step: &StepContract| StepAgreement {
         step: step.label.clone(),
         process: step.process.clone(),
-        agreement: agreement(step, check),
+        agreement: agreement(step, contracts, check),
         free_variables: step.free_variables.clone(),
     };
     contracts.iter().map(compare_step).collect()
 }
 
-fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
+fn agreement(step: &StepContract, all: &[StepContract], check: Option<&CheckOutcome>) -> Agreement {
     if step.checked_by.is_empty() {
-        let reason = if step.is_free { step.free_words() } else { "another step of the algorithm has none".to_owned() };
+        let reason = if step.is_free {
+            step.free_words()
+        } else {
+            "no property checks it: the documents leave another step open that cannot be told apart, or the check has a \
+             constraint"
+                .to_owned()
+        };
         return Agreement::Free { reason };
     }
     let Some(check) = check else { return Agreement::Undecided { reason: "it was not checked".to_owned() } };
@@ -76,7 +79,7 @@ fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
     // A property about several steps is violated by the one that its counterexample ends with.
     let own: Vec<String> = violated
         .iter()
-        .filter(|name| violating_step(check, name).is_none_or(|by| by == step.label || by == step.process))
+        .filter(|name| violating_step(check, all, name).is_none_or(|by| by == step.label || by == step.process))
         .map(|name| (*name).clone())
         .collect();
     if !own.is_empty() {
@@ -99,13 +102,15 @@ fn agreement(step: &StepContract, check: Option<&CheckOutcome>) -> Agreement {
     if is_dead { Agreement::NotTaken } else { Agreement::Agrees }
 }
 
-/// The action of the step with which the counterexample to a contract of several steps ends; `None` for one of a single step.
-fn violating_step<'c>(check: &'c CheckOutcome, name: &str) -> Option<&'c str> {
+/// The label or process of the step with which the counterexample to a contract of several steps ends; `None` for a contract of
+/// a single step, or if the step has neither name.
+fn violating_step<'c>(check: &'c CheckOutcome, all: &[StepContract], name: &str) -> Option<&'c str> {
     if ![SAME_LABEL, ANY_STEP].contains(&name) {
         return None;
     }
     let action = check.counterexample_to(name)?.steps.last()?.action.as_deref()?;
-    action.split('(').next()
+    let by = action.split('(').next()?;
+    all.iter().any(|step| step.label == by || step.process == by).then_some(by)
 }
 
 /// Whether a property of the initial states alone was decided and holds.
@@ -159,7 +164,7 @@ pub fn agreement_line(steps: &[StepAgreement]) -> String {
         ("disagree", named(&|a| matches!(a, Agreement::Disagrees { .. }))),
         ("never taken", named(&|a| matches!(a, Agreement::NotTaken))),
         ("not decided", named(&|a| matches!(a, Agreement::Undecided { .. }))),
-        ("left open by the documents", named(&|a| matches!(a, Agreement::Free { .. }))),
+        ("not checked", named(&|a| matches!(a, Agreement::Free { .. }))),
     ];
     let mut line = format!(
         "{agreeing} of {} steps{start} agree with an independent reading of the documents",

@@ -34,6 +34,10 @@ pub enum ViolationJudgement {
     PropertyWrong { why: String },
     /// The requirement, as the informal specification words it, says more than the documents.
     RequirementWrong { why: String },
+    /// It is a contract, and says of a step what the documents do not say.
+    ContractWrong { why: String },
+    /// It is a contract, and the documents allow what it says and what the module does.
+    BothAllowed { why: String },
     /// An issue of the review names it and blames neither module nor property nor requirement.
     SentBack { node: NodeName, why: String },
     /// Neither an issue nor a second reading decides it.
@@ -61,6 +65,8 @@ impl ViolationJudgement {
             Self::SpecificationWrong { .. } => "the review blames the module".to_owned(),
             Self::PropertyWrong { .. } => "the review blames the property".to_owned(),
             Self::RequirementWrong { .. } => "the review blames the wording of the requirement".to_owned(),
+            Self::ContractWrong { .. } => "the review blames the contract".to_owned(),
+            Self::BothAllowed { .. } => "the documents allow both readings, as the review says".to_owned(),
             Self::SentBack { node, .. } => format!("an issue of the review, for {node}, names it"),
             Self::NotJudged => "not judged".to_owned(),
         }
@@ -76,6 +82,8 @@ impl ViolationJudgement {
             | Self::SpecificationWrong { why }
             | Self::PropertyWrong { why }
             | Self::RequirementWrong { why }
+            | Self::ContractWrong { why }
+            | Self::BothAllowed { why }
             | Self::SentBack { why, .. } => why,
             Self::NotJudged => "",
         }
@@ -136,6 +144,8 @@ impl RunView {
         issue.map_or(ViolationJudgement::NotJudged, |issue| {
             let why = issue.description.clone();
             match (issue.blame, issue.node()) {
+                (Some(Blame::Contract), _) => ViolationJudgement::ContractWrong { why },
+                (Some(Blame::Documents), _) => ViolationJudgement::BothAllowed { why },
                 (Some(Blame::Requirement), _) | (None, NodeName::InformalSpec) => {
                     ViolationJudgement::RequirementWrong { why }
                 }

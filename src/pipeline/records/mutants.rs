@@ -167,11 +167,11 @@ impl Judged {
         self.lost_kills(before).is_empty() && killed > before.with_outcome(Outcome::Killed).count()
     }
 
-    /// The mutants that were killed `before` and are not now.
+    /// The mutants that were killed `before` and survive now.
     pub fn lost_kills<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
-        let is_killed = |name: &str| self.with_outcome(Outcome::Killed).any(|mutant| mutant.name == name);
+        let survives = |name: &str| self.with_outcome(Outcome::Survived).any(|mutant| mutant.name == name);
         let killed = before.with_outcome(Outcome::Killed).map(|mutant| mutant.name.as_str());
-        killed.filter(|name| !is_killed(name)).collect()
+        killed.filter(|name| survives(name)).collect()
     }
 }
 

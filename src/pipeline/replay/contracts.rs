@@ -1,38 +1,61 @@
-//! Verifies the contracts of an attempt: they are those of its answer, for the steps of the module that they were made for.
+//! Verifies the contracts of an attempt: they are those of its answer, for the steps of the module that they were made for, and
+//! module and configuration are the earlier ones with exactly these contracts.
 
 use crate::journal::ArtifactStore;
 use crate::pipeline::records::{Facts, Product, RunView, file};
 use crate::prompt::extract_definitions;
-use crate::tla::{DeclaredSteps, Module, StepContract, read_contracts};
+use crate::tla::{
+    Cfg, Contracts, DeclaredSteps, Module, Sections, merge, read_contracts, with_contracts, without_translation,
+};
 
 /// What is wrong with the contracts of a product; `None` if nothing is, or if it has none.
 ///
 /// # Errors
 ///
 /// Why it could not be verified.
-pub(super) fn objection(
+pub(super) fn find_objection(
     before: &RunView,
     product: &Product,
     store: Option<&ArtifactStore>,
 ) -> Result<Option<String>, String> {
     let Facts::Contracted { contracts, .. } = &product.facts else { return Ok(None) };
-    let recomputed = recompute(before, product, store.ok_or("the texts are not at hand")?)?;
-    Ok((recomputed != *contracts).then(|| "`facts.contracts` are not those of the answer".to_owned()))
+    let store = store.ok_or("the artifact texts are not available")?;
+    let text = |name: &str| {
+        let sha = product.artifacts.get(name).ok_or_else(|| format!("the product has no {name}"))?;
+        store.text(sha).map_err(|error| error.to_string())
+    };
+    let (module_text, cfg_text) = (text(file::MERGED)?, text(file::MERGED_CFG)?);
+    if let Some(wrong) = find_other_base(before, product) {
+        return Ok(Some(wrong));
+    }
+    let Ok(module) = Module::parse(&module_text) else {
+        return Ok(Some("the merged module cannot be read".to_owned()));
+    };
+    let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Some("the merged configuration cannot be read".to_owned())) };
+    let (made, made_cfg) = (text(file::MODULE)?, text(file::CFG)?);
+    let Some(steps) = DeclaredSteps::from_module(&module) else {
+        let is_same = *contracts == Contracts::of_unlabelled() && made == module_text && made_cfg == cfg_text;
+        return Ok((!is_same).then(|| "the module has no steps that could have contracts".to_owned()));
+    };
+    let answer = text(file::CONTRACTS_ANSWER)?;
+    let read =
+        extract_definitions(&answer).ok().and_then(|read| read_contracts(&module, &cfg, &steps, &read.value).ok());
+    let Some(read) = read else { return Ok(Some("the answer holds no contracts for these steps".to_owned())) };
+    if read.steps != *contracts {
+        return Ok(Some("`facts.contracts` are not those of the answer".to_owned()));
+    }
+    let with = with_contracts(&cfg_text, &cfg, &read);
+    let sections = Sections { properties: &read.definitions, cfg: &with, ..Sections::default() };
+    let merged = merge(&without_translation(&module_text), &sections).map(|merged| merged.text);
+    let is_merge = merged.is_ok_and(|merged| without_translation(&merged) == without_translation(&made));
+    Ok((!is_merge || with != made_cfg)
+        .then(|| "module or configuration are not the earlier ones with these contracts".to_owned()))
 }
 
-fn recompute(before: &RunView, product: &Product, store: &ArtifactStore) -> Result<Vec<StepContract>, String> {
-    let text = |name: &str| {
-        let sha = product.artifacts.get(name).or_else(|| before.artifact(name));
-        sha.map(|sha| store.text(sha).map_err(|error| error.to_string())).transpose()
-    };
-    // The module of the product has the contracts already.
-    let merged = before.artifact(file::MERGED).or_else(|| before.artifact(file::MODULE));
-    let merged = merged.ok_or("there is no module")?;
-    let module = store.text(merged).map_err(|error| error.to_string())?;
-    let module = Module::parse(&module).map_err(|error| error.to_string())?;
-    let Some(steps) = DeclaredSteps::of(&module) else { return Ok(Vec::new()) };
-    let answer = text(file::CONTRACTS_ANSWER)?.ok_or("there is no answer")?;
-    let definitions = extract_definitions(&answer).map_err(|problem| problem.what)?;
-    let contracts = read_contracts(&module, &steps, &definitions.value).map_err(|mistakes| mistakes.join("; "))?;
-    Ok(contracts.steps)
+/// The contracts have to be added to what was merged last.
+fn find_other_base(before: &RunView, product: &Product) -> Option<String> {
+    [(file::MERGED, file::MODULE), (file::MERGED_CFG, file::CFG)].into_iter().find_map(|(merged, plain)| {
+        let expected = before.artifact(merged).or_else(|| before.artifact(plain));
+        (product.artifacts.get(merged) != expected).then(|| format!("{merged} is not the one before the contracts"))
+    })
 }

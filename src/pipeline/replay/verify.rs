@@ -171,7 +171,7 @@ impl Replay<'_> {
         };
         let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());
         let (product, mut wrong) = recompute_product(view, journaled.clone(), judgement.as_ref());
-        match contracts::objection(view, journaled, self.store) {
+        match contracts::find_objection(view, journaled, self.store) {
             Ok(objection) => wrong.extend(objection),
             Err(why) => verification.unverified.push(format!("the contracts of event {}: {why}", first.seq)),
         }

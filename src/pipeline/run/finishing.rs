@@ -40,7 +40,7 @@ impl Finishing<'_> {
         let mut rules = ends(&group)?;
         let broken: Vec<String> = rules.iter().filter(|rule| rule.prevents_approval()).map(RuleEnd::words).collect();
         let by_rules = (!broken.is_empty()).then(|| format!("the policy prevents it: {}", broken.join("; ")));
-        let by_score = self.before.low_score().filter(|_| !self.awaits_sample);
+        let by_score = self.before.low_score_reason().filter(|_| !self.awaits_sample);
         let preventing: Vec<String> = by_rules.into_iter().chain(by_score).collect();
         if row == Row::Approved && !preventing.is_empty() {
             let product = Product { event: product.event.violating_policy(), ..product };

@@ -181,6 +181,8 @@ fn tone_of(judgement: &ViolationJudgement) -> Tone {
         J::SpecificationWrong { .. }
         | J::PropertyWrong { .. }
         | J::RequirementWrong { .. }
+        | J::ContractWrong { .. }
+        | J::BothAllowed { .. }
         | J::SentBack { .. }
         | J::NotJudged => Tone::Plain,
     }

@@ -145,7 +145,7 @@ fn an_approval_needs_a_contract_for_each_step() {
     let accepting = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_without_contract": accepted});
     let script = with_contracts(&open).answer("review", 0, 1, "draft", &accepting.to_string()).having_read_all();
     let bench = counter::bench();
-    bench.forge(&script, &[]).expect(0).prints(&["that no contract is checked of the step Add"]);
+    bench.forge(&script, &[]).expect(0).prints(&["that no contract was checked for the step Add"]);
     genuine(&bench);
     // A journal in which the step has a contract is found to be forged.
     let checked = json!(["Contract_at_the_start"]);
