@@ -48,12 +48,7 @@ pub(super) async fn perform(
     let (own_module, own_cfg) = (own_module.or(module), own_cfg.or(cfg));
     let shown_module = shown(&without_translation(own_module.as_deref().unwrap_or("There is no module yet.\n")));
     let shown_cfg = shown(own_cfg.as_deref().unwrap_or("There is no configuration yet.\n"));
-    let check_text = match (subject.fresh_check(), view.check()) {
-        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH) + OUTPUT_POINTER,
-        (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
-        (None, None) => "No check was made.\n".to_owned(),
-    };
-    let check_text = shown(&check_text);
+    let check_text = shown(&check_text(view, &subject));
     let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
     // As if nothing were accepted and everything read: the reviewer learns what it would have to accept by name.
     let check_sha = Sha::digest(&check_text);
@@ -140,6 +135,15 @@ pub(super) async fn perform(
             Ok(product)
         }
         Err(problem) => unreadable_product(attempt, &subject, problem, unread, artifacts),
+    }
+}
+
+/// The text of `check.md`.
+fn check_text(view: &RunView, subject: &ReviewSubject<'_>) -> String {
+    match (subject.fresh_check(), view.check()) {
+        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH) + OUTPUT_POINTER,
+        (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
+        (None, None) => "No check was made.\n".to_owned(),
     }
 }
 

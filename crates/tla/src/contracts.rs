@@ -198,7 +198,7 @@ impl Reader<'_> {
         let comment = comment_words(&definition.comment);
         let is_free = self.is_true(definition);
         if is_free && free_words(&comment).len() < 3 {
-            return Err(self.unexplained(definition));
+            return Err(unexplained(definition));
         }
         let (label, process) = (INITIALLY.to_owned(), String::new());
         Ok(StepContract { label, process, comment, free_variables: Vec::new(), checked_by: Vec::new(), is_free })
@@ -209,11 +209,6 @@ impl Reader<'_> {
         definition
             .body()
             .is_some_and(|body| tree.text(tree.strip_parentheses(body), &self.answer.source).trim() == "TRUE")
-    }
-
-    fn unexplained(&self, definition: &Definition) -> String {
-        let name = &definition.name;
-        format!("{name} is TRUE: say why the documents leave it free, as `\\* free: <why>` above it")
     }
 
     /// The contract of one label.
@@ -257,7 +252,7 @@ impl Reader<'_> {
         }
         for definition in [guard, effect].into_iter().filter(|definition| is_true(definition)) {
             if free_words(&comment_words(&definition.comment)).len() < 3 {
-                mistakes.push(self.unexplained(definition));
+                mistakes.push(unexplained(definition));
             }
         }
         if !mistakes.is_empty() {
@@ -347,9 +342,8 @@ fn write_properties(
     let others: Vec<&str> = variables.into_iter().filter(|name| !CONTROL.contains(name)).collect();
     let unchanged = format!("UNCHANGED << {} >>", others.join(", "));
     let mut written = Written::default();
-    let (initial, contracts) = match contracts.split_first_mut() {
-        Some(parts) => parts,
-        None => return (written.names, written.text),
+    let Some((initial, contracts)) = contracts.split_first_mut() else {
+        return (written.names, written.text);
     };
     // A constraint may cut off initial states, which the embedded checker then does not compare.
     if !initial.is_free && cfg.constraints.is_empty() {
@@ -450,9 +444,10 @@ impl StepWords {
     fn contract(&self, label: &DeclaredLabel, unchanged: &str) -> String {
         let (Self { pc, both, .. }, next, name) = (self, self.next_pc(), &label.name);
         let ends: Vec<String> = label.silent_exits().iter().map(|end| format!("\"{end}\"")).collect();
-        let leaves = match ends.is_empty() {
-            true => String::new(),
-            false => format!(" \\/ ({next} \\in {{{}}} /\\ {unchanged})", ends.join(", ")),
+        let leaves = if ends.is_empty() {
+            String::new()
+        } else {
+            format!(" \\/ ({next} \\in {{{}}} /\\ {unchanged})", ends.join(", "))
         };
         let formula = format!("({pc} = \"{name}\" /\\ {next} # \"{name}\") => (({both}){leaves})");
         self.bound.as_ref().map_or_else(|| formula.clone(), |bound| format!("\\A {bound}{formula}"))
@@ -474,4 +469,10 @@ pub fn with_contracts(cfg_text: &str, cfg: &Cfg, contracts: &Contracts) -> Strin
         let _ = writeln!(text, "    {name}");
     }
     text
+}
+
+/// Says what to send back for a definition that is `TRUE` without a reason.
+fn unexplained(definition: &Definition) -> String {
+    let name = &definition.name;
+    format!("{name} is TRUE: say why the documents leave it free, as `\\* free: <why>` above it")
 }

@@ -68,7 +68,7 @@ impl CheckHistory {
             Facts::Informal { .. } => self.texts.baseline.add_draft(&specification.with_requirements(&BTreeMap::new())),
             Facts::Validated { texts } => self.texts.baseline.add_draft(texts),
             Facts::Merged { texts, .. } | Facts::Contracted { texts, .. } if !texts.is_empty() => {
-                self.add_texts(texts, specification)
+                self.add_texts(texts, specification);
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! How the contracts of the steps compare with the specification: an independent reading of what each step does.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::revision::Revision;
@@ -171,7 +173,7 @@ pub fn agreement_line(steps: &[StepAgreement]) -> String {
         steps.iter().filter(is_step).count()
     );
     for (words, names) in rest.iter().filter(|(_, names)| !names.is_empty()) {
-        line.push_str(&format!("; {words}: {names}"));
+        let _ = write!(line, "; {words}: {names}");
     }
     line
 }
