@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{Agreement, StepAgreement, agreement_line};
-use crate::tla::{CONTRACT, Definition, Module};
+use crate::tla::{Definition, Module, is_part_of_a_contract};
 
 impl ReviewSubject<'_> {
     /// Whether the last check found a contract violated.
@@ -47,10 +47,8 @@ fn definitions_behind<'a>(module: &Module, contracts: impl Iterator<Item = &'a S
         names.extend(module.closure(contract));
         names.insert(contract.clone());
     }
-    let is_shown = |definition: &&Definition| {
-        names.contains(&definition.name)
-            && ["C_", "Guard_", "Effect_", CONTRACT].iter().any(|prefix| definition.name.starts_with(prefix))
-    };
+    let is_shown =
+        |definition: &&Definition| names.contains(&definition.name) && is_part_of_a_contract(&definition.name);
     module.definitions.iter().filter(is_shown).fold(String::new(), |mut text, definition| {
         let _ = writeln!(text, "{}\n", definition.text);
         text

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::cfg::Cfg;
 use super::declared_steps::{DeclaredLabel, DeclaredProcess, DeclaredSteps, Members};
 use super::definition::Definition;
-use super::lexer::{Kind, lex};
 use super::module::Module;
+use super::settled_variables::settled_variables;
 
 const GUARD: &str = "Guard_";
 /// How the name of an author's formula on a step begins.
@@ -85,6 +85,11 @@ pub struct Contracts {
     pub definitions: String,
 }
 
+/// Whether a definition of this name is one of the author's, or a step property.
+pub fn is_part_of_a_contract(name: &str) -> bool {
+    name == INITIALLY || [GUARD, EFFECT, HELPER, CONTRACT].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Definitions of the specification that a contract may use: constants of its model, such as a set of requests, and the
 /// operators that they and `TypeOK` are made of, such as one that builds a message.
 pub fn usable_definitions(module: &Module) -> Vec<&Definition> {
@@ -92,7 +97,7 @@ pub fn usable_definitions(module: &Module) -> Vec<&Definition> {
         !module.in_translation(definition.code.start)
             && !definition.has_syntax_errors
             && !definition.references.foreign
-            && ![GUARD, EFFECT, HELPER, CONTRACT].iter().any(|prefix| definition.name.starts_with(prefix))
+            && !is_part_of_a_contract(&definition.name)
             && module.variables_of(&definition.name, |_| true).is_empty()
     };
     let is_truth = |definition: &Definition| {
@@ -237,15 +242,16 @@ impl Reader<'_> {
         let comment = [&guard.comment, &effect.comment].map(|comment| comment_words(comment)).join("\n");
         let free = free_words(&comment);
         let is_true = |definition: &Definition| self.is_true(definition);
-        let settled = self.settled_variables(&effect.name);
-        let variables = self.module.variable_names().into_iter().filter(|name| !CONTROL.contains(name));
+        let variables: Vec<&str> =
+            self.module.variable_names().into_iter().filter(|name| !CONTROL.contains(name)).collect();
+        let settled = settled_variables(self.answer, &effect.name, &variables.iter().copied().collect());
         let free_variables: Vec<String> =
-            variables.filter(|name| !settled.contains(*name)).map(str::to_owned).collect();
+            variables.into_iter().filter(|name| !settled.contains(*name)).map(str::to_owned).collect();
         let unsaid: Vec<&str> =
             free_variables.iter().map(String::as_str).filter(|name| !free.contains(*name)).collect();
         if !unsaid.is_empty() && !is_true(effect) {
             mistakes.push(format!(
-                "{} says nothing about {}: give the value after the step, or UNCHANGED, or write `\\* free: <variables>: <why>` above it",
+                "{} does not say in each case what becomes of {}: give the value after the step, or UNCHANGED, in each disjunct and in each part of IF and CASE (not as `A => B`), or write `\\* free: <variables>: <why>` above it",
                 effect.name,
                 unsaid.join(", ")
             ));
@@ -279,30 +285,6 @@ impl Reader<'_> {
     fn mentions_next_state(&self, name: &str) -> bool {
         let mut names = self.with_helpers(name).flat_map(|definition| &definition.references.names);
         names.any(|name| name == "'" || name == "UNCHANGED")
-    }
-
-    /// The variables whose value after the step the definition speaks of: `x'`, or x in `UNCHANGED`.
-    fn settled_variables(&self, name: &str) -> BTreeSet<String> {
-        let source = self.answer.source.as_str();
-        let mut settled = BTreeSet::new();
-        for definition in self.with_helpers(name) {
-            let tokens = lex(source, definition.code.clone());
-            let tokens: Vec<_> = tokens.into_iter().filter(|token| !token.is_comment()).collect();
-            let mut unchanged = false;
-            for (at, token) in tokens.iter().enumerate() {
-                let text = token.text(source);
-                let after = tokens.get(at + 1).map_or("", |token| token.text(source));
-                if text == "UNCHANGED" {
-                    unchanged = true;
-                } else if token.kind == Kind::Word && (unchanged || after == "'") {
-                    settled.insert(text.to_owned());
-                    unchanged &= after == ",";
-                } else if !["<<", ","].contains(&text) {
-                    unchanged = false;
-                }
-            }
-        }
-        settled
     }
 }
 

@@ -42,6 +42,7 @@ mod references;
 mod rename;
 mod requirement_comment;
 pub mod semantic;
+mod settled_variables;
 mod specification_formula;
 mod step_counter;
 mod syntax;
@@ -68,7 +69,8 @@ pub use cfg_names::check_cfg_names_for_check;
 pub use code::{code_tokens, has_pluscal_algorithm};
 pub use conjuncts::{Conjunct, Exceptions, conjuncts};
 pub use contracts::{
-    ANY_STEP, CONTRACT, Contracts, EFFECT, SAME_LABEL, StepContract, read_contracts, usable_definitions, with_contracts,
+    ANY_STEP, CONTRACT, Contracts, EFFECT, SAME_LABEL, StepContract, is_part_of_a_contract, read_contracts,
+    usable_definitions, with_contracts,
 };
 pub use covers::requirements_by_definition;
 pub use declared_steps::{DeclaredLabel, DeclaredProcess, DeclaredSteps, Members};

@@ -1,4 +1,4 @@
-//! Contracts of steps: what an author is told, what is sent back, and the step properties that are made of them.
+//! Tests what the author of contracts is told, which answers are sent back, and which step properties are made of the others.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use tlaforge_tla::{Cfg, Contracts, DeclaredSteps, Members, Module, read_contracts, usable_definitions};
@@ -142,9 +142,13 @@ fn every_mistake_in_the_definitions_is_reported() {
         ("n < C_Most", "n' < C_Most", "Guard_Work must have no primed variable"),
         ("n < C_Most", "n < Double(Max)", "Guard_Work uses Double, which the specification defines"),
         ("n < C_Most", "TypeOK", "Guard_Work uses TypeOK, which the specification defines"),
-        ("/\\ UNCHANGED <<log>>", "", "Effect_Work says nothing about log"),
+        ("/\\ UNCHANGED <<log>>", "", "Effect_Work does not say in each case what becomes of log"),
         ("n' = n + 1 /\\ UNCHANGED log", "TRUE", "Effect_Ask is TRUE"),
-        ("\\* free: n: the documents do not say whether the clock counts\n", "", "Effect_Tick says nothing about n"),
+        (
+            "\\* free: n: the documents do not say whether the clock counts\n",
+            "",
+            "Effect_Tick does not say in each case what becomes of n",
+        ),
         ("C_Most == Max", "Most == Max", "Most: define only"),
         ("Initially == n = 0", "Initially == n' = 0", "Initially must have no parameter"),
         ("Initially ==", "C_Initially ==", "`Initially` is missing"),
@@ -153,6 +157,55 @@ fn every_mistake_in_the_definitions_is_reported() {
         assert_ne!(changed, good, "{from}");
         let mistakes = read(&changed).unwrap_err().join("\n");
         assert!(mistakes.contains(said), "{to}: {mistakes}");
+    }
+}
+
+#[test]
+fn an_effect_says_in_each_case_what_becomes_of_a_variable() {
+    for (effect, open) in [
+        ("n' = n + 1 /\\ log' = log", ""),
+        ("UNCHANGED <<n, log>>", ""),
+        ("UNCHANGED log /\\ n' \\in 0..Max", ""),
+        ("UNCHANGED log /\\ \\E k \\in 1..2 : n' = n + k", ""),
+        ("UNCHANGED log /\\ (n' = 1 \\/ UNCHANGED n)", ""),
+        ("UNCHANGED log /\\ IF n < Max THEN n' = n + 1 ELSE n' = n", ""),
+        ("UNCHANGED log /\\ CASE n < Max -> n' = n + 1 [] OTHER -> C_Same", ""),
+        ("UNCHANGED log /\\ LET same == n' = n IN same", ""),
+        ("UNCHANGED log /\\ LET next == n' IN next = n", ""),
+        ("UNCHANGED log /\\ (n' = 1 \\/ FALSE)", ""),
+        ("<<n, log>>' = <<1, 2>>", ""),
+        ("UNCHANGED log /\\ C_5", ""),
+        // Too much to read: 2 ^ 39 times the same.
+        ("C_39 /\\ UNCHANGED log", "log"),
+        ("UNCHANGED log /\\ n' = n'", "n"),
+        ("UNCHANGED log /\\ (n' = 1 \\/ TRUE)", "n"),
+        ("UNCHANGED log /\\ (n' = 1 \\/ n < Max)", "n"),
+        ("UNCHANGED log /\\ (n < Max => n' = 1)", "n"),
+        ("UNCHANGED log /\\ ~(n' = 1)", "n"),
+        ("UNCHANGED log /\\ IF n < Max THEN n' = n + 1 ELSE TRUE", "n"),
+        ("UNCHANGED log /\\ CASE n < Max -> n' = n + 1 [] OTHER -> TRUE", "n"),
+        ("UNCHANGED log /\\ C_Open", "n"),
+        ("UNCHANGED log /\\ C_Loop", "n"),
+        ("(UNCHANGED log /\\ n' = 1) \\/ UNCHANGED n", "log"),
+        ("n < Max", "log, n"),
+    ] {
+        let helpers = (1..40)
+            .fold("C_0 == UNCHANGED n\n".to_owned(), |text, n| format!("{text}C_{n} == C_{0} /\\ C_{0}\n", n - 1));
+        let helpers = helpers + "C_Same == n' = n\nC_Open == n' = 1 \\/ n = n\nC_Loop == n > 0 /\\ C_Loop\n";
+        let text = all().replace("Guard_Tick(self) == TRUE", "Guard_Tick(self) == log >= 0");
+        let text = text.replace("n' = n + 1 /\\ UNCHANGED log", effect);
+        assert!(text.contains(effect), "{text}");
+        match (read(&format!("{helpers}{text}")), open) {
+            (Ok(_), "") => {}
+            (Ok(_), _) => panic!("{effect} leaves {open} open"),
+            (Err(mistakes), _) => {
+                let said = format!("Effect_Ask does not say in each case what becomes of {open}:");
+                assert!(
+                    !open.is_empty() && mistakes.len() == 1 && mistakes[0].starts_with(&said),
+                    "{effect}: {mistakes:?}"
+                );
+            }
+        }
     }
 }
 

@@ -69,8 +69,8 @@ fn agreement(step: &StepContract, all: &[StepContract], check: Option<&CheckOutc
         let reason = if step.is_free {
             step.free_words()
         } else {
-            "no property checks it: the documents leave another step open that cannot be told apart, or the check has a \
-             constraint"
+            "no property checks it: another step, which the documents leave open, looks the same to the checker, or the \
+             check has a constraint"
                 .to_owned()
         };
         return Agreement::Free { reason };
@@ -99,9 +99,25 @@ fn agreement(step: &StepContract, all: &[StepContract], check: Option<&CheckOutc
     if let Some(reason) = open {
         return Agreement::Undecided { reason };
     }
-    let mut coverage = check.coverage.iter().flatten();
-    let is_dead = coverage.any(|action| action.name() == step.label && action.taken == 0);
-    if is_dead { Agreement::NotTaken } else { Agreement::Agrees }
+    if step.process.is_empty() {
+        return Agreement::Agrees;
+    }
+    match times_taken(step, all, check) {
+        Some(0) => Agreement::NotTaken,
+        Some(_) => Agreement::Agrees,
+        None => Agreement::Undecided { reason: "the check does not say whether it was taken".to_owned() },
+    }
+}
+
+/// How often the check took the step. Without `pc` the action has the name of the process, or is `Next` itself.
+fn times_taken(step: &StepContract, all: &[StepContract], check: &CheckOutcome) -> Option<u64> {
+    let actions = check.coverage.as_deref()?;
+    let is_only_step = all.iter().filter(|other| !other.process.is_empty()).count() == 1;
+    let names = [Some(step.label.as_str()), Some(step.process.as_str()), is_only_step.then_some("Next")];
+    names.into_iter().flatten().find_map(|name| {
+        let mut of_name = actions.iter().filter(|action| action.name() == name).map(|action| action.taken).peekable();
+        of_name.peek().is_some().then(|| of_name.sum())
+    })
 }
 
 /// The label or process of the step with which the counterexample to a contract of several steps ends; `None` for a contract of

@@ -84,6 +84,36 @@ fn without_contracts_nothing_of_them_is_said() {
 }
 
 #[test]
+fn a_variable_that_a_contract_leaves_free_is_not_called_compared() {
+    let open = "n' = n + 1 \\/ n' > n \\/ TRUE";
+    let free = CONTRACTS.replace("n' = n + 1", open).replace(
+        "\\* docs/counter.md:3\nEffect",
+        "\\* docs/counter.md:3\n\\* free: n: nothing says by how much\nEffect",
+    );
+    let bench = counter::bench();
+    bench.forge(&with_contracts(&free), &[]).expect(0);
+    assert!(report(&bench).contains("Add is not compared in n: its contract leaves that free"), "{}", report(&bench));
+    assert!(bench.read("specs/workspace/facts.md").contains("the contract of Add leaves free: n"));
+    // Without the comment it goes back.
+    let bench = counter::bench();
+    let script = with_contracts(&CONTRACTS.replace("n' = n + 1", open))
+        .answer("step_contracts", 0, 1, "contracts_repair", CONTRACTS)
+        .answer("step_contracts", 0, 2, "contracts_repair", CONTRACTS);
+    bench.forge(&script, &[]).expect(0);
+    assert!(!report(&bench).contains("not compared"));
+    genuine(&bench);
+}
+
+#[test]
+fn the_review_reads_a_violated_contract_of_the_initial_states() {
+    let bench = counter::bench();
+    bench.forge(&with_contracts(&CONTRACTS.replace("n = 0", "n = 1")), &["--max-revisions", "0"]).expect(1);
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("disagree: Initially") && facts.contains("Initially == n = 1"), "{facts}");
+    genuine(&bench);
+}
+
+#[test]
 fn a_violated_contract_is_a_disagreement_that_the_review_decides() {
     let wrong = CONTRACTS.replace("n + 1", "n + 2");
     // Even an approving review cannot approve it.
