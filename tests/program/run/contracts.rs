@@ -1,6 +1,6 @@
 //! Contracts of the steps: an author who has not seen the algorithm says what each step does, and the check compares.
 
-use crate::support::counter::{self, DOC, fenced, good, review};
+use crate::support::counter::{self, CFG, DOC, INVARIANTS, MODULE, WITNESSES, fenced, good, review, sections};
 use crate::support::forged::{forged, genuine};
 use crate::support::{Bench, Script, name, outcome};
 use serde_json::{Value, json};
@@ -203,5 +203,34 @@ fn contracts_that_cannot_be_used_prevent_an_approval_and_nothing_else() {
         assert_eq!(rows, ["unreadable_once", "contracts_left_out"], "{unusable}");
         assert_eq!(guard(&bench)["clause"], "steps_have_contracts");
         genuine(&bench);
+    }
+}
+
+#[test]
+fn without_pc_a_step_agrees_if_the_action_of_its_process_or_next_was_taken() {
+    let module = MODULE
+        .replace("while n < Max do", "while TRUE do")
+        .replace("n := n + 1;", "await WHEN;\n      n := (n + 1) % (Max + 1);");
+    let process = "process worker \\in 1..2\nbegin\n  Add:";
+    let workers = module.replace("begin\n  Add:", process).replace("end while;", "end while;\nend process;");
+    let contracts = CONTRACTS.replace("n' = n + 1", "n' = (n + 1) % (Max + 1)").replace("n < Max", "n <= Max");
+    let of_workers = contracts.replace("_Add", "_Add(self)");
+    let sections = sections(
+        &INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", ""),
+        "",
+        WITNESSES,
+        &format!("{CFG}CHECK_DEADLOCK FALSE\n"),
+    );
+    for (module, contracts) in [(&module, &contracts), (&workers, &of_workers)] {
+        for (when, line) in [("TRUE", "1 of 1 steps and the initial state agree"), ("n > Max", "never taken: Add")] {
+            let script = with_contracts(contracts)
+                .answer("formalize", 0, 1, "draft", &fenced(&module.replace("WHEN", when)))
+                .answer("generate_invariants", 0, 1, "draft", &sections);
+            let bench = counter::bench();
+            bench.forge(&script, &["--max-revisions", "0"]);
+            assert!(bench.read("specs/Spec.cfg").contains("Contract_of_any_step"));
+            assert!(report(&bench).contains(line), "{}", report(&bench));
+            genuine(&bench);
+        }
     }
 }
