@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use tlaforge_files::Sha;
-use tlaforge_tla::semantic::TYPE_ERROR;
+use tlaforge_tla::semantic::find_type_error;
 use tlaforge_tla::{
     ASSERTION, Cfg, CheckOutcome, Checker, DEADLOCK, Module, SpecificationFormula, Verdict, Violation, ViolationKind,
 };
@@ -183,11 +183,11 @@ impl Judge<'_> {
             },
             Verdict::Invalid { reason, .. } => Classification::with_reason(Outcome::Invalid, reason),
             Verdict::Inconclusive { reason, timed_out: true } => Classification::with_reason(Outcome::Timeout, reason),
-            // The original has no such comparison, or its own check would have failed. TLC stops at one.
-            Verdict::Inconclusive { reason, .. } if reason.contains(TYPE_ERROR) => {
-                Classification::with_reason(Outcome::Invalid, reason)
-            }
-            Verdict::Inconclusive { reason, .. } => Classification::with_reason(Outcome::Inconclusive, reason),
+            // The original has no comparison of this kind, or it would not have been decided either.
+            Verdict::Inconclusive { reason, .. } => match type_error(&request) {
+                Some(error) => Classification::with_reason(Outcome::Invalid, error),
+                None => Classification::with_reason(Outcome::Inconclusive, reason),
+            },
             Verdict::Holds => self.classify_unviolated(&request, cx).await?,
         };
         Ok(Classification { checker: Some(checker), ..found })
@@ -463,4 +463,12 @@ fn violation_name(violated: &Violation) -> String {
         (ViolationKind::Deadlock, None) => DEADLOCK.to_owned(),
         (_, None) => "a property".to_owned(),
     }
+}
+
+/// What a module compares that TLC cannot compare.
+fn type_error(request: &CheckRequest) -> Option<String> {
+    let CheckRequest { spec, cfg_text, .. } = request;
+    let local = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> = [(spec.name.as_str(), spec.text.as_str())].into_iter().chain(local).collect();
+    find_type_error(&modules, cfg_text).ok().flatten().map(|error| error.message)
 }

@@ -12,7 +12,7 @@ use tla_mc::eval::{Expr, Program, Property, Rooted};
 use tla_mc::parser::{Cfg as CheckerCfg, CfgVal};
 use tla_mc::varorder::{ModuleDecls, tlc_order};
 use tlaforge_tla::Cfg;
-use tlaforge_tla::semantic::{Constant, Core, ModuleOutline, OutlineSymbol, Place, check_comparisons, elaborate};
+use tlaforge_tla::semantic::{Constant, Core, ModuleOutline, OutlineSymbol, Place, elaborate, find_type_error};
 
 use super::core_arithmetic::arithmetic;
 use super::core_interpreter::Interpreter;
@@ -56,7 +56,7 @@ impl Source {
             let position = self.position(&core.files, place);
             format!("{}{what} is not checked here", position.map_or(String::new(), |position| position + ": "))
         })?;
-        let mixed = check_comparisons(&modules, &self.cfg).err().map(|type_error| type_error.message);
+        let mixed = find_type_error(&modules, &self.cfg).unwrap_or_else(Some).map(|fault| fault.message);
         let limit = core.has_enabled_in_init().then(|| "ENABLED in the initial predicate".to_owned());
         let limit = self.limit.clone().or(limit);
         if let Some(what) = mixed.as_deref().or(limit.as_deref()) {

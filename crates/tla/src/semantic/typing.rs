@@ -10,9 +10,6 @@ use super::parser::{Fault, parse};
 use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
 use super::types::{Clash, Term, Type, Types, model_value_type};
 
-/// How the message about two values of different kinds begins.
-pub const TYPE_ERROR: &str = "type error: ";
-
 /// Maximum nesting of instances.
 const MAX_INSTANCE_NESTING: usize = 8;
 
@@ -24,9 +21,13 @@ struct Mismatch {
     clash: Clash,
 }
 
-/// Whether TLC can compare what these modules compare, as far as types show. The modules are given by name and text,
-/// the root first; `cfg` is the text of the configuration. The error is the first place where TLC cannot.
-pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diagnostic> {
+/// Finds the first comparison of values that TLC cannot compare, as far as types show. The modules are given by name and
+/// text, the root first; `cfg` is the text of the configuration.
+///
+/// # Errors
+///
+/// Why a module cannot be parsed.
+pub fn find_type_error(modules: &[(&str, &str)], cfg: &str) -> Result<Option<Diagnostic>, Diagnostic> {
     let mut read = Vec::new();
     for (name, text) in modules {
         read.push(
@@ -38,11 +39,11 @@ pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diag
     let constants = Cfg::parse(cfg).map(|cfg| cfg.constants).unwrap_or_default();
     let mut typing = Typing::new(&trees, &constants);
     typing.check_substitutions();
-    let Some(Mismatch { module, offset, clash: Clash(one, other) }) = typing.found else { return Ok(()) };
+    let Some(Mismatch { module, offset, clash: Clash(one, other) }) = typing.found else { return Ok(None) };
     let message =
-        format!("{TYPE_ERROR}{one} is compared with {other}. TLC stops if it evaluates this, so nothing was decided");
+        format!("type error: {one} is compared with {other}. TLC stops if it evaluates this, so nothing was decided");
     let (name, text) = modules[module];
-    Err(embedded_diagnostic(text, name, offset, &message))
+    Ok(Some(embedded_diagnostic(text, name, offset, &message)))
 }
 
 /// The types of the constants and variables of an instance.
