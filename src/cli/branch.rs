@@ -318,8 +318,7 @@ fn store_text(run: &Run, text: &str) -> Result<Sha, Failure> {
 /// The node cannot start without an earlier result; the hint names the latest node that can.
 fn missing_input_failure(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Failure {
     let missing = match node {
-        NodeName::ModelCheck => "merged module and configuration that were accepted",
-        NodeName::StepContracts => "merged module and configuration that were accepted",
+        NodeName::StepContracts | NodeName::ModelCheck => "merged module and configuration that were accepted",
         NodeName::GenerateInvariants => "module that was accepted",
         _ => "informal specification",
     };

@@ -121,6 +121,9 @@ fn check_min_score(settings: &Settings) -> Result<(), Failure> {
         Some(score) if !(0.0..=1.0).contains(&score) => {
             Err(Failure::usage(format!("min_score is {score}; it must be from 0 to 1")))
         }
+        Some(score) if (f64::from(thousandths(score)) / 1000.0 - score).abs() > 1e-9 => {
+            Err(Failure::usage(format!("min_score is {score}; give at most three decimals")))
+        }
         Some(score) if score > 0.0 && settings.mutants == 0 => {
             Err(Failure::usage("--min-score asks for mutants, and `--mutants off` judges none".to_owned())
                 .hint("leave out one of the two"))

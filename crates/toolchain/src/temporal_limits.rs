@@ -4,13 +4,11 @@ use tlaforge_tla::semantic::has_only_start_and_step_properties;
 use tlaforge_tla::{Cfg, Verdict};
 
 use super::CheckRequest;
-
 use super::explorer::Run;
 
-/// Whether the properties can be checked with the SYMMETRY of the configuration. A step property that treats the members
-/// alike, which the caller has shown, needs only the steps of one state of each orbit, and a predicate on the initial state only
-/// one initial state of each. Cycles of orbits need not be cycles
-/// of states, so no property about the future can.
+/// Whether the properties can be checked with the SYMMETRY of the configuration. The caller has shown that they treat the
+/// members alike. Then a step property needs only the steps of one state of each orbit, and a predicate on the initial state
+/// only one initial state of each. A property about the future cannot: a cycle of orbits need not be a cycle of states.
 pub(super) fn keeps_symmetry(request: &CheckRequest) -> bool {
     let CheckRequest { spec, cfg, .. } = request;
     !cfg.symmetry.is_empty()

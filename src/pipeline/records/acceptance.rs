@@ -1,5 +1,6 @@
-//! What an approval needs a review to accept by number or name: open points, assumptions, normative sentences without an
-//! account, steps without a contract, and larger bounds with which a property is violated; and the mutation score. The review node and the verification of a journal both compute it here.
+//! Finds what an approval needs a review to accept by number or name: open points, assumptions, normative sentences without
+//! an account, steps without a contract, and larger bounds with which a property is violated. Finds also whether the mutation
+//! score prevents an approval. The review node and the verification of a journal both compute it here.
 
 use super::mutants::Tally;
 use super::view::RunView;
