@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::larger_bounds::{compare_larger_constants, write_larger_bounds};
 use super::mutants_text::mutants_facts;
-use super::review_facts::{ENFORCED, ReviewSubject};
+use super::review_facts::{ENFORCED, NOT_FALSIFIED, PREMISE, ReviewSubject};
 use super::workspace::diagnostics_text;
 use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, Question};
 use crate::prompt::{
@@ -87,6 +87,7 @@ impl ReviewSubject<'_> {
         );
         write_list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
         self.write_enforced_properties(&mut text);
+        self.write_vacuous_properties(&mut text);
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
@@ -130,6 +131,24 @@ impl ReviewSubject<'_> {
              demand this very check as a step of the protocol; otherwise it has to be removed from the specification.\n"
         );
         write_list(text, enforced.into_iter().map(|(name, how)| format!("`{name}`: {how}")));
+    }
+
+    /// Writes what shows that properties, or parts of them, say nothing of the protocol, if anything does.
+    fn write_vacuous_properties(&self, text: &mut String) {
+        let Some(bounds) = self.fresh_check().map(|check| &check.bounds) else { return };
+        if !bounds.vacuous_premises.is_empty() || !bounds.not_falsified.is_empty() {
+            let _ = writeln!(
+                text,
+                "\n## How to accept `{PREMISE}` and `{NOT_FALSIFIED}`\n\nWhere a premise never holds, the property forbids \
+                 nothing. Accept one only if the documents speak of a case that these constants or this environment cannot \
+                 produce, and say which. A property that nobody has seen false may be true whatever the protocol does: say in \
+                 which state or step it would be false."
+            );
+        }
+        if !bounds.vacuous_properties.is_empty() {
+            text.push_str("\n## Properties that show nothing, so that they cover no requirement\n\n");
+            write_list(text, bounds.vacuous_properties.iter().map(|(name, why)| format!("`{name}`: {why}")));
+        }
     }
 
     /// Writes what counts for nothing in the lists of the informal specification, and citations of lines that may be wrong.

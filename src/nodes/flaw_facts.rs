@@ -1,7 +1,7 @@
 //! The facts that the guard of a claimed flaw decides on.
 
 use super::larger_bounds::compare_larger_constants;
-use super::review_facts::ReviewSubject;
+use super::review_facts::{NOT_FALSIFIED, PREMISE, ReviewSubject};
 use crate::pipeline::{Citation, Flaw, FlawFacts};
 use crate::prompt::{Document, quote};
 use crate::tla::{ProbeResult, Verdict, Violation, ViolationKind};
@@ -33,9 +33,11 @@ impl ReviewSubject<'_> {
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // Such bounds can hide a violation but cannot cause one.
         let hides = |line: &String| {
-            check.is_some_and(|c| {
-                c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
-            })
+            line.starts_with(PREMISE)
+                || line.starts_with(NOT_FALSIFIED)
+                || check.is_some_and(|c| {
+                    c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
+                })
         };
         weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hides(line));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());

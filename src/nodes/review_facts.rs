@@ -17,6 +17,10 @@ use crate::tla::{
 
 /// The first word of the line `ENFORCED NAME`, by which a review accepts that the specification itself enforces a property.
 pub(super) const ENFORCED: &str = "ENFORCED";
+/// The first word of the line by which a review accepts a premise that no reachable state is known to satisfy.
+pub(super) const PREMISE: &str = "PREMISE";
+/// The first words of the line by which a review accepts a property that no state of its types is known to violate.
+pub(super) const NOT_FALSIFIED: &str = "NOT FALSIFIED";
 
 /// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
@@ -93,9 +97,11 @@ impl<'a> ReviewSubject<'a> {
             lines.extend(self.enforced_properties().into_keys().map(|name| format!("{ENFORCED} {name}")));
         }
         let bounds = self.fresh_check().map(|check| &check.bounds);
-        lines.extend(
-            bounds.into_iter().flat_map(|bounds| bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned()),
-        );
+        if let Some(bounds) = bounds {
+            lines.extend(bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned());
+            lines.extend(bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {premise}")));
+            lines.extend(bounds.not_falsified.iter().map(|property| format!("{NOT_FALSIFIED} {property}")));
+        }
         lines
     }
 
@@ -176,9 +182,10 @@ impl<'a> ReviewSubject<'a> {
                 c.witnesses.iter().map(state).collect()
             })
             .unwrap_or_default();
+        let is_vacuous = |name: &str| check.is_some_and(|check| check.why_vacuous(name).is_some());
         // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
         let covering: Vec<String> =
-            checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
+            checked.iter().filter(|n| **n != "TypeOK" && covers(n) && !is_vacuous(n)).map(|n| (*n).clone()).collect();
         let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },

@@ -8,7 +8,9 @@ use tlaforge_tla::semantic::find_type_error;
 use tlaforge_tla::{
     ASSERTION, Cfg, CheckOutcome, Checker, DEADLOCK, Module, SpecificationFormula, Verdict, Violation, ViolationKind,
 };
-use tlaforge_toolchain::{CheckRequest, Limits, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain};
+use tlaforge_toolchain::{
+    CheckRequest, Limits, PastViolationLimits, SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain,
+};
 
 use super::inclusion::{Inclusion, ParsedSpec, find_differing_binding};
 use super::new_label::NewLabel;
@@ -204,7 +206,8 @@ impl Judge<'_> {
     ) -> Result<Classification, ToolError> {
         let check = cx.limits.check.min(MIN_DEADLINE);
         let mut limits = Limits { check, ..cx.limits.clone() };
-        (limits.states_past_violations, limits.depth_past_violations) = (Some(states), Some(depth));
+        limits.past_violations =
+            PastViolationLimits { states: Some(states), depth: Some(depth), ends_after_all: false };
         let cx = ToolContext { limits: &limits, cancel: cx.cancel, progress: cx.progress };
         // The checker cannot continue after a violation with SYMMETRY.
         let cfg = Cfg { symmetry: Vec::new(), ..request.cfg.clone() };

@@ -109,7 +109,11 @@ fn sentence(outcome: &CheckOutcome) -> String {
             let listed = outcome.invariants.iter().chain(&outcome.properties);
             let names: Vec<String> = listed
                 .map(|name| {
-                    let suffix = if outcome.is_initial_only(name) { " (initial states only)" } else { "" };
+                    let suffix = match outcome.why_vacuous(name) {
+                        _ if outcome.is_initial_only(name) => " (initial states only)",
+                        Some(_) => " (vacuous)",
+                        None => "",
+                    };
                     format!("{name}{suffix}")
                 })
                 .collect();
@@ -275,6 +279,10 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     parts.push(deadlock_sentence(bounds));
     if !bounds.vacuous_premises.is_empty() {
         parts.push(list("premises not shown to be true in any state:", &bounds.vacuous_premises));
+    }
+    parts.extend(bounds.vacuous_properties.iter().map(|(name, why)| format!("{name} shows nothing: {why}")));
+    if !bounds.not_falsified.is_empty() {
+        parts.push(list("not shown that they can be false:", &bounds.not_falsified));
     }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());

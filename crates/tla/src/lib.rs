@@ -16,6 +16,7 @@ mod code;
 mod conjuncts;
 mod contracts;
 mod covers;
+mod deadlock_questions;
 mod declared_steps;
 mod definition;
 mod describe;
@@ -36,6 +37,7 @@ mod next_relation;
 mod outcome;
 mod outcome_status;
 mod place;
+mod premise_questions;
 mod probe;
 mod property_remarks;
 mod references;
@@ -50,6 +52,9 @@ mod trace_module;
 mod trace_text;
 mod translation;
 mod trivial;
+mod type_moves;
+mod type_walk;
+mod typed_paths;
 mod units;
 mod unknown_labels;
 mod unlisted_actions;
@@ -73,6 +78,7 @@ pub use contracts::{
     usable_definitions, with_contracts,
 };
 pub use covers::requirements_by_definition;
+pub use deadlock_questions::deadlock_questions;
 pub use declared_steps::{DeclaredLabel, DeclaredProcess, DeclaredSteps, Members};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
@@ -101,6 +107,7 @@ pub use outcome::{
 };
 pub use outcome_status::{PropertyStatus, status_sentence};
 pub use place::Place;
+pub use premise_questions::{PremiseQuestions, premise_questions};
 pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
 pub use property_remarks::property_remarks;
 pub use references::{References, references};
@@ -113,9 +120,10 @@ pub use trace_text::{
 };
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
+pub use type_walk::{TypeWalk, TypeWalks, change_questions, type_walks};
 pub use units::{FoundModule, find_modules};
 pub use unknown_labels::unknown_labels;
 pub use unlisted_actions::unlisted_actions;
 pub use unprobed_bounds::unprobed_bounds;
-pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};
+pub use vacuity::{Question, Subject};
 pub use value_text::{ValueParts, canonical, set_elements, tuple_elements};

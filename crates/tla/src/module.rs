@@ -331,6 +331,15 @@ impl Module {
         variables.intersection(&names).copied().collect()
     }
 
+    /// The variables that these references name, directly or through definitions.
+    pub fn variables_among(&self, from: &References) -> BTreeSet<&str> {
+        let used = self.closure_of([from]);
+        let used = || used.iter().filter_map(|name| self.definition(name));
+        let is_named =
+            |name: &&str| from.names.contains(*name) || used().any(|one| one.references.names.contains(*name));
+        self.variable_names().into_iter().filter(is_named).collect()
+    }
+
     /// The byte offset after the list of EXTENDS, if there is one.
     fn extends_end(&self) -> Option<usize> {
         let is_extends = |range: &&Range<usize>| self.source[(*range).clone()].starts_with("EXTENDS");

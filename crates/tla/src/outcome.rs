@@ -196,6 +196,13 @@ pub struct Bounds {
     /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vacuous_premises: Vec<String>,
+    /// Properties that cover a requirement and show nothing of it, with the reason: nothing in the states that the check
+    /// explored, or in all states that the types allow, could make them false.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vacuous_properties: BTreeMap<String, String>,
+    /// Properties that cover a requirement, if no state that the types allow is known in which they are false, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_falsified: Vec<String>,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
     pub collision_probability: Option<f64>,
 }
@@ -562,6 +569,11 @@ impl CheckOutcome {
     pub fn is_initial_only(&self, name: &str) -> bool {
         self.bounds.initial_state_properties.iter().any(|known| known == name)
             && !self.invariants.iter().any(|known| known == name)
+    }
+
+    /// Why this property shows nothing of the requirement that it covers, whatever its verdict is.
+    pub fn why_vacuous(&self, name: &str) -> Option<&str> {
+        self.bounds.vacuous_properties.get(name).map(String::as_str)
     }
 
     /// Properties and invariants that were checked in more than the initial states.

@@ -1,5 +1,7 @@
 //! The bounds of a check: those that its configuration sets, and those that its module implies.
 
+use std::collections::BTreeMap;
+
 use tlaforge_tla::semantic::find_verdict_limits;
 use tlaforge_tla::{Bounds, Cfg};
 
@@ -16,6 +18,8 @@ pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
         assumptions: Vec::new(),
         always_enabled: Vec::new(),
         vacuous_premises: Vec::new(),
+        vacuous_properties: BTreeMap::new(),
+        not_falsified: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,

@@ -75,10 +75,19 @@ pub struct Limits {
     pub allowed_modules: Vec<String>,
     /// Where modules are looked up that are not beside the specification.
     pub libraries: Libraries,
-    /// Number of distinct states after which a run that continues after violations ends undecided.
-    pub states_past_violations: Option<u64>,
-    /// The number of steps from an initial state at which such a run ends.
-    pub depth_past_violations: Option<u64>,
+    /// Where a run that continues after violations ends undecided.
+    pub past_violations: PastViolationLimits,
+}
+
+/// Where a run that continues after violations ends, before it has explored everything.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PastViolationLimits {
+    /// Number of distinct states.
+    pub states: Option<u64>,
+    /// Number of steps from an initial state.
+    pub depth: Option<u64>,
+    /// It ends as soon as every invariant and every property about steps is violated.
+    pub ends_after_all: bool,
 }
 
 impl Default for Limits {
@@ -91,8 +100,7 @@ impl Default for Limits {
             heap_mib: None,
             allowed_modules: Vec::new(),
             libraries: Libraries::default(),
-            states_past_violations: None,
-            depth_past_violations: None,
+            past_violations: PastViolationLimits::default(),
         }
     }
 }

@@ -14,8 +14,8 @@ use super::plan::{self, RunPlan};
 use super::targets::Targets;
 use super::witness_negations::Negations;
 use super::{
-    BoxFuture, CheckRequest, Detail, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure,
-    step_names,
+    BoxFuture, CheckRequest, Detail, Limits, PastViolationLimits, SpecText, ToolContext, ToolError, embedded_output,
+    environment_failure, step_names,
 };
 
 /// Runs a plan with one thread first, and again with all threads if that takes too long.
@@ -69,10 +69,15 @@ async fn run_past_violations(
     // outside a constraint the fingerprint of a state inside, and its invariants would not be evaluated.
     let can_continue = |cfg: &Cfg| cfg.symmetry.is_empty() && (cfg.view.is_none() || cfg.constraints.is_empty());
     let Some(cfg) = Cfg::parse(&plan.cfg).ok().filter(can_continue) else { return Ok(None) };
-    let (max_states, max_depth) = (cx.limits.states_past_violations, cx.limits.depth_past_violations);
-    let checker_run =
-        checker.explore_past_violations(spec, plan, Continues::AfterAny { max_states, max_depth }, cx).await?;
-    let (verdict, parsed) = if past_violations::found_too_many_states(&checker_run.stdout) {
+    let PastViolationLimits { states: max_states, depth: max_depth, ends_after_all } = cx.limits.past_violations;
+    let continues = Continues::AfterAny { max_states, max_depth, ends_after_all };
+    let checker_run = checker.explore_past_violations(spec, plan, continues, cx).await?;
+    let violated: Vec<String> = past_violations::parse(&checker_run.stdout).into_iter().map(|v| v.name).collect();
+    let is_open = |name: &String| !violated.contains(name);
+    let nothing_is_open = !cfg.invariants.iter().chain(&cfg.properties).any(is_open);
+    let (verdict, parsed) = if ends_after_all && nothing_is_open {
+        (Verdict::inconclusive("the search ended when everything was violated"), ParsedOutput::default())
+    } else if past_violations::found_too_many_states(&checker_run.stdout) {
         let limits = [(max_states, "states"), (max_depth, "steps")];
         let limits: Vec<String> =
             limits.iter().filter_map(|(limit, what)| Some(format!("{} {what}", (*limit)?))).collect();
@@ -81,8 +86,6 @@ async fn run_past_violations(
     } else {
         interpret(&checker_run, cx)?
     };
-    let violated: Vec<String> = past_violations::parse(&checker_run.stdout).into_iter().map(|v| v.name).collect();
-    let is_open = |name: &String| !violated.contains(name);
     let open = Cfg { properties: cfg.properties.iter().filter(|name| is_open(name)).cloned().collect(), ..cfg.clone() };
     let open_plan = RunPlan { cfg: open.render(), ..plan.clone() };
     let verdict = limit_to_constraint(verdict, spec, &open_plan);

@@ -76,8 +76,8 @@ mod witnesses;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
 pub use confirmed::ConfirmedToolchain;
 pub use contract::{
-    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, ProbeReport, Progress, SeparateVerdicts,
-    SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name,
+    BoxFuture, CheckReport, CheckRequest, Detail, Limits, ParseOutcome, PastViolationLimits, ProbeReport, Progress,
+    SeparateVerdicts, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo, Translation, is_plain_name,
 };
 pub use discover::ToolPaths;
 pub use distributed::{DistributedRefusal, DistributedToolchain};

@@ -30,6 +30,8 @@ pub(super) enum Continues {
         max_states: Option<u64>,
         /// Number of steps from an initial state at which the run ends undecided; `None` for no limit.
         max_depth: Option<u64>,
+        /// Whether the run ends once each of them was found violated.
+        ends_after_all: bool,
     },
     /// After that of these invariants, the negations of witnesses. If one cannot be evaluated, only it is undecided.
     AfterInvariants {

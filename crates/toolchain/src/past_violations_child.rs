@@ -328,6 +328,9 @@ impl<'p> ContinuingEngine<'p> {
             Continues::AfterInvariants { names, ends_after_all: true } => {
                 self.violated.load(Ordering::Relaxed) == names.len()
             }
+            Continues::AfterAny { ends_after_all: true, .. } => {
+                self.violated.load(Ordering::Relaxed) == self.names.len()
+            }
             _ => false,
         }
     }
@@ -368,7 +371,7 @@ impl Engine for ContinuingEngine<'_> {
         }
         let mut levels = self.lock_levels()?;
         levels.begin_expansion();
-        if let Continues::AfterAny { max_states, max_depth } = self.continues {
+        if let Continues::AfterAny { max_states, max_depth, .. } = self.continues {
             // The steps from here on lead to states of this many steps.
             let depth = u64::try_from(levels.expanded_level).unwrap_or(u64::MAX);
             if max_states.is_some_and(|max| levels.found >= max) || max_depth.is_some_and(|max| depth > max) {

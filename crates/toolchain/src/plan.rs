@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use tlaforge_tla::{Cfg, Violation, ViolationKind, WeakFairness};
+use tlaforge_tla::{Cfg, Question, TypeWalk, Violation, ViolationKind, WeakFairness};
 
 use super::lint::is_name;
 use super::run::Jvm;
@@ -263,18 +263,60 @@ pub(crate) fn with_invariants(spec: &SpecText, plan: &RunPlan, definitions: &str
     RunPlan { wrapper: Some((module, text)), cfg, ..plan.clone() }
 }
 
-/// The run for a question: its only invariant is the negation of the predicate. Without SYMMETRY, which may hide a
-/// predicate that distinguishes elements of a symmetric set.
-pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &str, predicate: &str) -> RunPlan {
-    let module = free_name(spec, format!("TlaforgeQuestion_{number}"));
+/// The run for a question: what it checks is the negation of the predicate. Without SYMMETRY, which may hide a predicate that
+/// distinguishes elements of a symmetric set.
+pub(crate) fn question(spec: &SpecText, cfg: &Cfg, name: &str, question: &Question, predicate: &str) -> RunPlan {
+    let module = free_name(spec, format!("{name}Question"));
     let negation = format!("{module}_Not");
+    let formula = if question.is_about_steps {
+        format!("[][~({predicate})]_<<{}>>", question.subscript)
+    } else {
+        format!("~({predicate})")
+    };
+    let definitions = &question.definitions;
     let text =
-        format!("---- MODULE {module} ----\nEXTENDS {}\n{definitions}{negation} == ~({predicate})\n====\n", spec.name);
-    let invariants = [negation];
-    let parts = Parts { invariants: &invariants, view: true, ..Parts::default() };
+        format!("---- MODULE {module} ----\nEXTENDS {}\n{definitions}{negation} == {formula}\n====\n", spec.name);
+    let checked = [negation];
+    let parts = if question.is_about_steps {
+        Parts { properties: &checked, ..Parts::default() }
+    } else {
+        Parts { invariants: &checked, view: true, ..Parts::default() }
+    };
     RunPlan {
-        label: format!("question {}", number + 1),
+        label: format!("question {name}"),
         cfg: render(cfg, &parts),
+        wrapper: Some((module, text)),
+        deadlock: false,
+        coverage: false,
+        order: SearchOrder::SingleThread,
+        jvm: Jvm::FastStart,
+    }
+}
+
+/// The run that searches the states which the types allow for one that a property forbids. What cuts off states of the
+/// specification has no meaning for it.
+pub(crate) fn type_walk(spec: &SpecText, cfg: &Cfg, number: usize, walk: &TypeWalk) -> RunPlan {
+    let module = free_name(spec, format!("TlaforgeTypes_{number}"));
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, walk.definitions);
+    let cfg = Cfg {
+        specification: None,
+        init: Some(walk.init.clone()),
+        next: Some(walk.next.clone()),
+        constraints: Vec::new(),
+        action_constraints: Vec::new(),
+        alias: None,
+        postcondition: None,
+        ..cfg.clone()
+    };
+    let checked = std::slice::from_ref(&walk.formula);
+    let parts = if walk.is_invariant {
+        Parts { invariants: checked, ..Parts::default() }
+    } else {
+        Parts { properties: checked, ..Parts::default() }
+    };
+    RunPlan {
+        label: format!("states of the types, {}", walk.property),
+        cfg: render(&cfg, &parts),
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,

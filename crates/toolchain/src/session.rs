@@ -61,11 +61,16 @@ impl Session<'_> {
     }
 }
 
-/// What a run whose only invariant is `~P` says about `P`.
+/// What a run that checks only that `~P` holds, in each state or each step, says about `P`.
 pub(super) fn reached_verdict(run: Run) -> Reached {
     match run.verdict {
         Verdict::Holds => Reached::No,
-        Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
+        Verdict::Violated { violated }
+            if matches!(
+                violated.kind,
+                ViolationKind::Invariant | ViolationKind::Property | ViolationKind::ActionProperty
+            ) =>
+        {
             Reached::Yes { depth: run.parsed.trace.map_or(1, |trace| trace.steps.len().max(1)) }
         }
         Verdict::Violated { violated } => {

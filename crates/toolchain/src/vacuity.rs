@@ -1,45 +1,56 @@
-//! Checks that a passing check is not vacuous: see [`tlaforge_tla::Question`]. An undecided question counts against the
-//! check, with the reason.
+//! Checks that a passing check is not vacuous: see [`tlaforge_tla::Question`] and [`tlaforge_tla::TypeWalk`]. An undecided
+//! question counts against the check, with the reason.
 
-use tlaforge_tla::{Bounds, Module, Reached, Subject, deadlock_questions, premise_questions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use super::session::{Session, reached_verdict};
-use super::{CheckRequest, ToolError, plan};
+use tlaforge_tla::{
+    Bounds, Cfg, Module, PremiseQuestions, Question, Reached, Subject, TypeWalk, TypeWalks, Verdict, change_questions,
+    deadlock_questions, premise_questions, type_walks,
+};
+
+use super::explorer::PastViolations;
+use super::plan::{self, free_name};
+use super::session::{NO_TIME_LEFT, Session, reached_verdict};
+use super::targets::Targets;
+use super::{CheckRequest, Limits, PastViolationLimits, ToolContext, ToolError};
+
+/// Distinct states at which the search for a state that violates a property ends.
+const MAX_TYPED_STATES: u64 = 10_000;
 
 /// Adds the answers to the bounds of the check. All runs together get the time of one run.
 pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds) -> Result<(), ToolError> {
     let Ok(module) = Module::parse(&session.request.spec.text) else { return Ok(()) };
+    let cfg = &session.request.cfg;
     // Steps first: they are few, and the time may not suffice for all premises.
-    let steps = deadlock_questions(&module, &session.request.cfg).unwrap_or_else(|why| {
+    let steps = deadlock_questions(&module, cfg).unwrap_or_else(|why| {
         bounds.always_enabled.push(format!("the steps of the specification are unknown: {why}"));
         Vec::new()
     });
-    let mut left = session.cx.limits.check;
-    let (premises, left_out) = premise_questions(&module, &session.request.cfg);
-    let mut number = 0;
-    for question in steps.into_iter().chain(premises) {
-        let mut reached = Reached::No;
-        // Answered by any alternative of which every predicate is reached.
-        for alternative in &question.alternatives {
-            reached = Reached::No;
-            for predicate in alternative {
-                let CheckRequest { spec, cfg, .. } = session.request;
-                let plan = plan::question(spec, cfg, number, &question.definitions, predicate);
-                let run = session.run_in_time_left(&plan, &mut left).await?;
-                reached = run.map_or_else(Reached::Unknown, reached_verdict);
-                number += 1;
-                if !matches!(reached, Reached::Yes { .. }) {
-                    break;
-                }
-            }
-            if matches!(reached, Reached::Yes { .. }) {
-                break;
-            }
+    let PremiseQuestions { questions: premises, left_out, unconditional } = premise_questions(&module, cfg);
+    let changes = change_questions(&module, cfg);
+    let TypeWalks { walks, without, constant } = type_walks(&module, cfg);
+    let questions: Vec<Question> = steps.into_iter().chain(premises).chain(changes).collect();
+    let mut asking = Asking { left: session.cx.limits.check, decided: BTreeMap::new(), session };
+    let predicates = asking.ask_together(&questions).await?;
+    let mut premises: BTreeMap<String, Vec<(Subject, bool)>> = BTreeMap::new();
+    for (question, names) in questions.into_iter().zip(predicates) {
+        let reached = asking.answer(&question, &names).await?;
+        let property = question.property.clone();
+        if matches!(question.subject, Subject::Premise | Subject::Eventuality) {
+            premises.entry(property.clone()).or_default().push((question.subject, reached == Reached::No));
         }
         let (meaning, list) = match question.subject {
             Subject::Step => ("always possible", &mut bounds.always_enabled),
             Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
             Subject::Eventuality => ("", &mut bounds.initial_state_parts),
+            Subject::Change => {
+                if reached == Reached::No {
+                    let why = format!("no reachable state changes what it reads: {}", question.label);
+                    bounds.vacuous_properties.insert(property, why);
+                }
+                continue;
+            }
         };
         match reached {
             Reached::Yes { .. } => {}
@@ -48,8 +59,171 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
             Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
         }
     }
+    for (property, never) in premises {
+        if never.iter().all(|(_, never)| *never) && !unconditional.contains(&property) {
+            let has_premise = never.iter().any(|(subject, _)| *subject == Subject::Premise);
+            let why = if has_premise {
+                "no reachable state satisfies a premise of it"
+            } else {
+                "it holds in each initial state"
+            };
+            bounds.vacuous_properties.insert(property, why.to_owned());
+        }
+    }
     if left_out > 0 {
         bounds.vacuous_premises.push(format!("{left_out} more (not decided: too many premises)"));
     }
+    bounds
+        .vacuous_properties
+        .extend(constant.into_iter().map(|property| (property, "it reads no variable".to_owned())));
+    bounds.not_falsified.extend(without.into_iter().map(|(property, why)| format!("{property} ({why})")));
+    for (number, (within, beyond)) in walks.into_iter().enumerate() {
+        let answer = asking.walk(2 * number, &within).await?;
+        if matches!(answer, Reached::Yes { .. }) {
+            continue;
+        }
+        // A property can repeat a part of TypeOK. It is checked then, and not only true because it cannot be false.
+        let repeats_types = match beyond {
+            Some(beyond) => matches!(asking.walk(2 * number + 1, &beyond).await?, Reached::Yes { .. }),
+            None => false,
+        };
+        let property = within.property;
+        match answer {
+            _ if repeats_types => {
+                bounds.not_falsified.push(format!("{property} (it says no more than TypeOK)"));
+            }
+            Reached::Unknown(why) => bounds.not_falsified.push(format!("{property} ({why})")),
+            Reached::No | Reached::Yes { .. } => {
+                let why = "it is true in every state that TypeOK allows".to_owned();
+                bounds.vacuous_properties.insert(property, why);
+            }
+        }
+    }
     Ok(())
+}
+
+struct Asking<'s, 'a> {
+    session: &'s mut Session<'a>,
+    /// The time left for all runs.
+    left: Duration,
+    /// What the common run decided, by the name of the predicate.
+    decided: BTreeMap<String, Reached>,
+}
+
+impl Asking<'_, '_> {
+    /// Asks all questions about states in one run, if the checker can. Returns the name of each predicate, by question and
+    /// alternative.
+    async fn ask_together(&mut self, questions: &[Question]) -> Result<Vec<Vec<Vec<String>>>, ToolError> {
+        let CheckRequest { spec, cfg, .. } = self.session.request;
+        let prefix = free_name(spec, "TlaforgeAsked".to_owned());
+        let mut targets = Targets::default();
+        let mut defined = BTreeSet::new();
+        let mut number = 0;
+        let mut names = Vec::new();
+        for question in questions {
+            let mut alternatives = Vec::new();
+            if !question.is_about_steps && defined.insert(&question.definitions) {
+                targets.definitions.push_str(&question.definitions);
+            }
+            for alternative in &question.alternatives {
+                let mut own = Vec::new();
+                for predicate in alternative {
+                    let name = format!("{prefix}{number}");
+                    number += 1;
+                    if !question.is_about_steps {
+                        targets.definitions.push_str(&format!("{name} == ({predicate})\n"));
+                        targets.predicates.push(name.clone());
+                    }
+                    own.push(name);
+                }
+                alternatives.push(own);
+            }
+            names.push(alternatives);
+        }
+        if targets.predicates.len() > 1 {
+            // SYMMETRY may hide a predicate that distinguishes elements of a symmetric set.
+            let cfg = Cfg { symmetry: Vec::new(), ..cfg.clone() };
+            let request = CheckRequest { cfg_text: cfg.render(), cfg, ..self.session.request.clone() };
+            let limits = Limits { check: self.left, ..self.session.cx.limits.clone() };
+            let cx = ToolContext { limits: &limits, ..*self.session.cx };
+            let began = std::time::Instant::now();
+            match self.session.explorer.search_witnesses(&request, &targets, &cx).await {
+                Ok(found) => {
+                    self.session.output.push_str(&found.output);
+                    self.decided = found.result.into_iter().map(|one| (one.name, one.reached)).collect();
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                // Each question then gets a run of its own.
+                Err(_) => {}
+            }
+            self.left = self.left.saturating_sub(began.elapsed());
+        }
+        Ok(names)
+    }
+
+    /// Whether any alternative is satisfied, each of its predicates somewhere.
+    async fn answer(&mut self, question: &Question, names: &[Vec<String>]) -> Result<Reached, ToolError> {
+        let mut answer = Reached::No;
+        for (alternative, names) in question.alternatives.iter().zip(names) {
+            let mut reached = Reached::No;
+            for (predicate, name) in alternative.iter().zip(names) {
+                reached = match self.decided.get(name) {
+                    Some(decided) => decided.clone(),
+                    None => self.ask_alone(question, predicate, name).await?,
+                };
+                if !matches!(reached, Reached::Yes { .. }) {
+                    break;
+                }
+            }
+            match reached {
+                Reached::Yes { .. } => return Ok(reached),
+                Reached::Unknown(_) => answer = reached,
+                Reached::No => {}
+            }
+        }
+        Ok(answer)
+    }
+
+    async fn ask_alone(&mut self, question: &Question, predicate: &str, name: &str) -> Result<Reached, ToolError> {
+        let CheckRequest { spec, cfg, .. } = self.session.request;
+        let plan = plan::question(spec, cfg, name, question, predicate);
+        let run = self.session.run_in_time_left(&plan, &mut self.left).await?;
+        Ok(run.map_or_else(Reached::Unknown, reached_verdict))
+    }
+
+    /// Whether the search meets a state, or a step, that the property forbids.
+    async fn walk(&mut self, number: usize, walk: &TypeWalk) -> Result<Reached, ToolError> {
+        let Session { explorer, request, cx, .. } = *self.session;
+        let plan = plan::type_walk(&request.spec, &request.cfg, number, walk);
+        if self.left.is_zero() {
+            return Ok(Reached::Unknown(NO_TIME_LEFT.to_owned()));
+        }
+        let past_violations = PastViolationLimits { states: Some(MAX_TYPED_STATES), depth: None, ends_after_all: true };
+        let limits = Limits { check: self.left, past_violations, ..cx.limits.clone() };
+        let in_time = ToolContext { limits: &limits, ..*cx };
+        let run = match explorer.run_past_violations(&request.spec, &plan, &in_time).await {
+            Ok(Some(PastViolations { violated, run, output })) => {
+                self.session.output.push_str(&output);
+                self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
+                if violated.contains(&walk.formula) {
+                    return Ok(Reached::Yes { depth: 1 });
+                }
+                Ok(run)
+            }
+            Ok(None) => self.session.run_in_time_left(&plan, &mut self.left).await?,
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => Err(error.to_string()),
+        };
+        let run = match run {
+            Ok(run) => run,
+            Err(why) => return Ok(Reached::Unknown(why)),
+        };
+        Ok(match (run.verdict, walk.gaps.as_slice()) {
+            (Verdict::Holds, [_, ..]) => Reached::Unknown(format!(
+                "no state that TypeOK allows was found in which it is false; {}",
+                walk.gaps.join("; ")
+            )),
+            (verdict, _) => reached_verdict(super::explorer::Run { verdict, ..run }),
+        })
+    }
 }

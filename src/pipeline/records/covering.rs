@@ -14,7 +14,15 @@ impl RunView {
         let specification = &self.specification;
         let check = self.fresh_check();
         let asserts = self.check().is_some_and(CheckRecord::asserts);
-        let decided = |name: &String| (asserts || name != ASSERTION) && check.is_some_and(|check| check.decided(name));
+        let decided = |name: &String| {
+            (asserts || name != ASSERTION)
+                && check.is_some_and(|check| {
+                    // A violation shows that the property can be false.
+                    let is_vacuous =
+                        check.why_vacuous(name).is_some() && !check.violated_names().any(|broken| broken == name);
+                    check.decided(name) && !is_vacuous
+                })
+        };
         let covered = |requirement: &Requirement| {
             let covers = specification.covers.iter().filter(|(_, ids)| ids.contains(&requirement.id));
             let (covered_by, claimed_by) = covers.map(|(name, _)| name.clone()).partition(decided);

@@ -190,6 +190,9 @@ fn why_no_verdict(check: Option<&CheckOutcome>, name: &str) -> NoVerdict {
     {
         return NoVerdict::EndedEarly(why.to_owned());
     }
+    if let Some(why) = check.why_vacuous(name) {
+        return NoVerdict::NotExamined(why.to_owned());
+    }
     let bounds = &check.bounds;
     // The journal does not say whether an assertion that can fail was reached. If the check ended early, it may have been.
     let is_examined = match name {

@@ -1,0 +1,336 @@
+//! Questions that show if a property can be false at all: is there a state that `TypeOK` allows, reachable or not, in which it is?
+//! The search begins in the initial states of the specification and changes one variable at a time to another value of its
+//! type, so it meets the states that differ least from an initial one first. A property that is true in all of them restricts
+//! nothing that the types do not. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::cfg::Cfg;
+use super::definition::Definition;
+use super::module::Module;
+use super::outcome::{ASSERTION, DEADLOCK};
+use super::references::references;
+use super::specification_formula::SpecificationFormula;
+use super::syntax::{Field, Id, NodeKind, Tree};
+use super::type_moves::{MAX_NUMBERS, Move, Moves};
+use super::typed_paths::{TypedPath, typed_paths};
+use super::vacuity::{Question, Subject, free_prefix, plain};
+
+/// The definition that says which values the variables can have.
+pub(crate) const TYPES: &str = "TypeOK";
+
+/// A search for a state, or a step, that the types allow and a property forbids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeWalk {
+    pub property: String,
+    /// Whether the search leaves the types: intervals are wider by one, and sets of strings have one more.
+    pub leaves_types: bool,
+    /// The definitions that the search needs, for a module that extends the specification's.
+    pub definitions: String,
+    /// The names of its initial predicate and next-state relation.
+    pub init: String,
+    pub next: String,
+    /// What is checked, as INVARIANT or as PROPERTY.
+    pub formula: String,
+    pub is_invariant: bool,
+    /// Why the search does not meet all that the types allow. Without a violation, nothing follows then.
+    pub gaps: Vec<String>,
+}
+
+/// The searches for the properties that cover a requirement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TypeWalks {
+    /// A search within the types, and one that leaves them, if there is any. It tells a property that only repeats the types from
+    /// one that is always true.
+    pub walks: Vec<(TypeWalk, Option<TypeWalk>)>,
+    /// The properties without a search, with the reason.
+    pub without: Vec<(String, String)>,
+    /// The properties that read no variable.
+    pub constant: Vec<String>,
+}
+
+/// Finds the searches. There is none for a temporal property whose form does not show a state predicate: it is not asked about.
+pub fn type_walks(module: &Module, cfg: &Cfg) -> TypeWalks {
+    let mut found = TypeWalks::default();
+    for name in module.requirements_by_property(cfg).into_keys() {
+        if [DEADLOCK, ASSERTION, TYPES].contains(&name.as_str()) {
+            continue;
+        }
+        let Some(definition) = plain(module, &name) else { continue };
+        if !module.mentions_variable(&name) && module.is_self_contained() {
+            found.constant.push(name);
+            continue;
+        }
+        let Some(checked) = Checked::read(module, cfg, definition) else { continue };
+        let walks = Types::read(module, cfg).and_then(|types| {
+            let within = types.walk(definition, &checked, false)?;
+            Ok((within, types.walk(definition, &checked, true).ok().filter(|walk| walk.is_invariant)))
+        });
+        match walks {
+            Ok(walks) => found.walks.push(walks),
+            Err(why) => found.without.push((name, why)),
+        }
+    }
+    found
+}
+
+/// Asks, for each property that covers a requirement, whether a reachable state differs from the initial ones in a variable that
+/// the property reads. There is no question if the initial value of one of them is not a constant.
+pub fn change_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
+    let initial = initial_values(module, cfg);
+    let ask = |name: String| {
+        plain(module, &name)?;
+        let variables = module.variables_of(&name, |_| true);
+        let differs = differs_from_start(&initial, &variables)?;
+        Some(Question {
+            subject: Subject::Change,
+            label: variables.into_iter().collect::<Vec<_>>().join(", "),
+            property: name,
+            alternatives: vec![vec![differs]],
+            is_about_steps: false,
+            subscript: String::new(),
+            definitions: String::new(),
+        })
+    };
+    let names = module.requirements_by_property(cfg).into_keys();
+    names.filter(|name| name != TYPES).filter_map(ask).collect()
+}
+
+/// The predicate that one of these variables has another value than in the initial states; `None` if there are no variables, or
+/// the initial value of one is not known.
+pub(super) fn differs_from_start(initial: &BTreeMap<String, String>, variables: &BTreeSet<&str>) -> Option<String> {
+    let differs = variables.iter().map(|variable| Some(format!("({variable} # {})", initial.get(*variable)?)));
+    let differs = differs.collect::<Option<Vec<String>>>()?;
+    (!differs.is_empty()).then(|| differs.join(" \\/ "))
+}
+
+/// The variables that the initial predicate gives one constant value, with this value in parentheses.
+pub(super) fn initial_values(module: &Module, cfg: &Cfg) -> BTreeMap<String, String> {
+    let Ok(formula) = SpecificationFormula::parse(module, cfg) else { return BTreeMap::new() };
+    let mut values = BTreeMap::new();
+    for conjunct in &formula.init {
+        let Some(definition) = plain(module, conjunct) else { continue };
+        for (tree, id) in conjuncts(module, definition) {
+            if tree.operator(id) == "="
+                && let Some((lhs, rhs)) = tree.operands(id)
+                && module.is_constant(tree, rhs)
+            {
+                let name = tree.text(tree.strip_parentheses(lhs), &module.source);
+                values.insert(name.to_owned(), in_parentheses(module, tree, rhs));
+            }
+        }
+    }
+    values.retain(|name, _| module.variable_names().contains(name.as_str()));
+    values
+}
+
+fn in_parentheses(module: &Module, tree: &Tree, id: Id) -> String {
+    let text = tree.text(id, &module.source);
+    if text.contains('\n') { format!("(\n{}\n)", module.text_in_column(tree, id)) } else { format!("({text})") }
+}
+
+/// The conjuncts of a definition and of the definitions without parameters that it names.
+fn conjuncts<'a>(module: &'a Module, definition: &'a Definition) -> Vec<(&'a Tree, Id)> {
+    let mut found = Vec::new();
+    let mut open: Vec<(&Tree, Id)> = definition.body().map(|body| (&definition.tree, body)).into_iter().collect();
+    let mut seen = BTreeSet::from([definition.name.as_str()]);
+    while let Some((tree, id)) = open.pop() {
+        let id = tree.strip_parentheses(id);
+        match (tree.kind(id), tree.operator(id)) {
+            (NodeKind::ConjunctionList, _) => open.extend(tree.children(id).rev().map(|item| (tree, item))),
+            (NodeKind::Infix, "/\\") => {
+                let sides = [Field::Right, Field::Left].into_iter().filter_map(|side| tree.field(id, side));
+                open.extend(sides.map(|side| (tree, side)));
+            }
+            (NodeKind::Reference, _) => {
+                let named = plain(module, tree.text(id, &module.source)).filter(|named| seen.insert(&named.name));
+                match named.and_then(|named| Some((&named.tree, named.body()?))) {
+                    Some(inner) => open.push(inner),
+                    None => found.push((tree, id)),
+                }
+            }
+            _ => found.push((tree, id)),
+        }
+    }
+    found
+}
+
+/// What is checked of a property.
+struct Checked {
+    /// A formula in place of the property, if it is temporal and its state predicate is checked.
+    predicate: Option<String>,
+    is_invariant: bool,
+}
+
+impl Checked {
+    /// `None` for a temporal property whose form shows no state predicate.
+    fn read(module: &Module, cfg: &Cfg, definition: &Definition) -> Option<Self> {
+        if cfg.invariants.contains(&definition.name) {
+            return Some(Self { predicate: None, is_invariant: true });
+        }
+        let closure = module.closure(&definition.name);
+        let used = || closure.iter().filter_map(|name| module.definition(name)).chain([definition]);
+        let has_future = |tree: &Tree| {
+            tree.ids().any(|id| match tree.kind(id) {
+                NodeKind::Fairness | NodeKind::AngleAction => true,
+                NodeKind::Symbol(operator) => matches!(operator.name, "<>" | "~>"),
+                _ => false,
+            })
+        };
+        if !used().any(|definition| has_future(&definition.tree)) {
+            return Some(Self { predicate: None, is_invariant: false });
+        }
+        let is_temporal = |name: &String| {
+            module.definition(name).is_some_and(|used| used.tree.ids().any(|id| used.tree.kind(id).is_temporal()))
+        };
+        if closure.iter().any(is_temporal) {
+            return None;
+        }
+        Some(Self { predicate: Some(state_predicate(module, definition)?), is_invariant: true })
+    }
+}
+
+/// The formula without its temporal operators, and with `=>` in place of `~>`: if it is true in every state, then so is the property
+/// in every behaviour. `None` if an operator stands where this does not follow.
+fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
+    let tree = &definition.tree;
+    let body = definition.body()?;
+    let mut marks: Vec<(usize, &str)> = Vec::new();
+    let mut open = vec![body];
+    while let Some(id) = open.pop() {
+        let id = tree.strip_parentheses(id);
+        let side = |side| tree.field(id, side);
+        let mut mark = |by| Some(marks.push((tree.node(side(Field::Symbol)?).start, by)));
+        match (tree.kind(id), tree.operator(id)) {
+            (NodeKind::ConjunctionList | NodeKind::DisjunctionList, _) => open.extend(tree.children(id)),
+            (NodeKind::Infix, "/\\" | "\\/") => open.extend([side(Field::Left)?, side(Field::Right)?]),
+            (NodeKind::Infix, "=>") => open.push(side(Field::Right)?),
+            (NodeKind::Infix, "~>") => {
+                mark("=>")?;
+                open.push(side(Field::Right)?);
+            }
+            (NodeKind::Prefix, "[]" | "<>") => {
+                mark("  ")?;
+                open.push(side(Field::Right)?);
+            }
+            (NodeKind::Bounded, _) => open.push(side(Field::Body)?),
+            _ => {}
+        }
+    }
+    let all = tree.ids().filter(|id| tree.kind(*id).is_temporal()).count();
+    if all != marks.len() {
+        return None;
+    }
+    let (start, mut text) = (tree.node(body).start, module.text_in_column(tree, body));
+    let before = text.len() - tree.text(body, &module.source).len();
+    for (at, by) in marks {
+        let at = before + at - start;
+        text.replace_range(at..at + 2, by);
+    }
+    Some(text)
+}
+
+/// The types of a module's variables, and the searches that they allow.
+struct Types<'a> {
+    module: &'a Module,
+    prefix: String,
+    init: String,
+    paths: Vec<TypedPath<'a>>,
+    numbers: Vec<i64>,
+}
+
+impl<'a> Types<'a> {
+    fn read(module: &'a Module, cfg: &'a Cfg) -> Result<Self, String> {
+        let definition = plain(module, TYPES).ok_or_else(|| format!("there is no {TYPES}"))?;
+        let formula = SpecificationFormula::parse(module, cfg)?;
+        let init: Vec<String> = formula.init.iter().map(|conjunct| format!("({conjunct})")).collect();
+        let words = |text: &str| -> Vec<i64> {
+            text.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+        };
+        let configured = cfg.constants.values().flat_map(|value| words(value));
+        let numbers: BTreeSet<i64> = configured.flat_map(|number| [number, number + 1]).chain([0, 1, 2]).collect();
+        let numbers = numbers.into_iter().take(MAX_NUMBERS).collect();
+        let paths = typed_paths(module, definition);
+        Ok(Self { module, prefix: free_prefix(module), init: init.join(" /\\ "), paths, numbers })
+    }
+
+    fn walk(&self, definition: &Definition, checked: &Checked, leaves_types: bool) -> Result<TypeWalk, String> {
+        let module = self.module;
+        let mut gaps = Vec::new();
+        let read = if checked.is_invariant {
+            module.variables_of(&definition.name, |_| true)
+        } else {
+            gaps.push("a step of the search changes one or two variables".to_owned());
+            self.variables_of_steps(definition)
+        };
+        let prefix = &self.prefix;
+        let mut changes: Vec<(&str, Vec<Move>)> = Vec::new();
+        for variable in &read {
+            let mut moves =
+                Moves { module, prefix, numbers: &self.numbers, leaves_types, variable, binders: 0, gaps: &mut gaps };
+            let moves = moves.of_variable(&self.paths);
+            if moves.is_empty() {
+                gaps.push(format!("{TYPES} names no values of {variable} that can be tried"));
+            } else {
+                changes.push((variable, moves));
+            }
+        }
+        if changes.is_empty() {
+            return Err(gaps.pop().unwrap_or_else(|| "it reads no variable".to_owned()));
+        }
+        let [init, next, formula] = ["Init", "Next", "Formula"].map(|part| format!("{prefix}{part}"));
+        let names: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
+        let mut disjuncts = Vec::new();
+        let mut add = |changed: &[(&str, &Move)]| {
+            let quantifiers: String = changed.iter().map(|(_, one)| one.quantifiers.as_str()).collect();
+            let mut parts: Vec<String> = changed.iter().map(|(_, one)| one.condition.clone()).collect();
+            parts.retain(|condition| !condition.is_empty());
+            parts.extend(changed.iter().map(|(name, one)| format!("{name}' = {}", one.value)));
+            let rest: Vec<&str> =
+                names.iter().copied().filter(|name| changed.iter().all(|(changed, _)| changed != name)).collect();
+            if !rest.is_empty() {
+                parts.push(format!("UNCHANGED <<{}>>", rest.join(", ")));
+            }
+            if !leaves_types {
+                // As a value: as an action, `x' \\in S` would try every element of S.
+                parts.push(format!("{TYPES}' = TRUE"));
+            }
+            disjuncts.push(format!("({quantifiers}({}))", parts.join(") /\\ (")));
+        };
+        for (at, (variable, moves)) in changes.iter().enumerate() {
+            for one in moves {
+                add(&[(variable, one)]);
+                let others = changes[at + 1..].iter().filter(|_| !checked.is_invariant);
+                for (other, second) in others.flat_map(|(other, moves)| moves.iter().map(move |one| (other, one))) {
+                    add(&[(variable, one), (other, second)]);
+                }
+            }
+        }
+        let mut definitions = format!("{init} == {}\n{next} ==\n  {}\n", self.init, disjuncts.join("\n  \\/ "));
+        let formula = match &checked.predicate {
+            Some(predicate) => {
+                // Writing to a string cannot fail.
+                let _ = writeln!(definitions, "{formula} ==\n{predicate}");
+                formula
+            }
+            None => definition.name.clone(),
+        };
+        let (property, is_invariant) = (definition.name.clone(), checked.is_invariant);
+        Ok(TypeWalk { property, leaves_types, definitions, init, next, formula, is_invariant, gaps })
+    }
+
+    /// The variables below `[…]_v`, without those of `v`.
+    fn variables_of_steps(&self, definition: &Definition) -> BTreeSet<&'a str> {
+        let tree = &definition.tree;
+        let actions: Vec<Id> = tree.of_kind(NodeKind::BoxAction).filter_map(|id| tree.children(id).next()).collect();
+        if actions.is_empty() {
+            return self.module.variables_of(&definition.name, |_| true);
+        }
+        let mut found = BTreeSet::new();
+        for action in actions {
+            found.extend(self.module.variables_among(&references(tree, &self.module.source, action, &[])));
+        }
+        found
+    }
+}
