@@ -23,6 +23,7 @@ mod describe;
 mod diagnostic;
 mod disjuncts;
 mod expected_verdict;
+mod failing_assertions;
 mod fairness;
 mod forbidden_blocks;
 mod foreign;
@@ -89,6 +90,7 @@ pub use describe::{
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
 pub use expected_verdict::ExpectedVerdict;
+pub use failing_assertions::{FailingAssertion, failing_assertions};
 pub use fairness::WeakFairness;
 pub use forbidden_blocks::forbidden_blocks;
 pub use foreign::{find_foreign_operator, find_untranslated_algorithm};

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use tlaforge_tla::{
-    Bounds, Cfg, Module, PremiseQuestions, Question, Reached, Subject, TypeWalk, TypeWalks, Verdict, change_questions,
-    deadlock_questions, premise_questions, type_walks,
+    ASSERTION, Bounds, Cfg, FailingAssertion, Module, PremiseQuestions, Question, Reached, Subject, TypeWalk,
+    TypeWalks, Verdict, ViolationKind, change_questions, deadlock_questions, failing_assertions, premise_questions,
+    type_walks,
 };
 
 use super::explorer::PastViolations;
 use super::plan::{self, free_name};
 use super::session::{NO_TIME_LEFT, Session, reached_verdict};
 use super::targets::Targets;
-use super::{CheckRequest, Limits, PastViolationLimits, ToolContext, ToolError};
+use super::{CheckRequest, Limits, PastViolationLimits, SpecText, ToolContext, ToolError};
 
 /// Distinct states at which the search for a state that violates a property ends.
 const MAX_TYPED_STATES: u64 = 10_000;
@@ -72,6 +73,9 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
     }
     if left_out > 0 {
         bounds.vacuous_premises.push(format!("{left_out} more (not decided: too many premises)"));
+    }
+    if let Some((alone, all)) = failing_assertions(&module, cfg) {
+        asking.assertions(alone, all, bounds).await?;
     }
     bounds
         .vacuous_properties
@@ -189,6 +193,60 @@ impl Asking<'_, '_> {
         let plan = plan::question(spec, cfg, name, question, predicate);
         let run = self.session.run_in_time_left(&plan, &mut self.left).await?;
         Ok(run.map_or_else(Reached::Unknown, reached_verdict))
+    }
+
+    /// Which assertions a reachable step evaluates.
+    async fn assertions(
+        &mut self,
+        alone: Vec<FailingAssertion>,
+        all: String,
+        bounds: &mut Bounds,
+    ) -> Result<(), ToolError> {
+        match self.fails(all).await? {
+            Reached::No => {
+                let why = "no reachable step evaluates an assertion".to_owned();
+                bounds.vacuous_properties.insert(ASSERTION.to_owned(), why);
+                return Ok(());
+            }
+            Reached::Unknown(why) => {
+                bounds.not_falsified.push(format!("{ASSERTION} (not decided that a step evaluates one: {why})"));
+                return Ok(());
+            }
+            Reached::Yes { .. } if alone.len() < 2 => return Ok(()),
+            Reached::Yes { .. } => {}
+        }
+        for FailingAssertion { condition, module } in alone {
+            let why = match self.fails(module).await? {
+                Reached::Yes { .. } => continue,
+                Reached::No => "evaluated by no reachable step".to_owned(),
+                Reached::Unknown(why) => format!("not decided that a step evaluates it: {why}"),
+            };
+            bounds.vacuous_premises.push(format!("{ASSERTION}: `{condition}` ({why})"));
+        }
+        Ok(())
+    }
+
+    /// Whether an assertion fails in this module.
+    async fn fails(&mut self, text: String) -> Result<Reached, ToolError> {
+        let Session { explorer, request, cx, .. } = *self.session;
+        let plan = plan::part_of_safety(&request.cfg, &[], false);
+        if self.left.is_zero() {
+            return Ok(Reached::Unknown(NO_TIME_LEFT.to_owned()));
+        }
+        let limits = Limits { check: self.left, ..cx.limits.clone() };
+        let in_time = ToolContext { limits: &limits, ..*cx };
+        let spec = SpecText { text, ..request.spec.clone() };
+        let (run, output) = match explorer.run(&spec, &plan, &in_time).await {
+            Ok(done) => done,
+            Err(error) if error.is_fatal() => return Err(error),
+            Err(error) => return Ok(Reached::Unknown(error.to_string())),
+        };
+        self.session.output.push_str(&output);
+        self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
+        Ok(match run.verdict {
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Assertion => Reached::Yes { depth: 1 },
+            _ => reached_verdict(run),
+        })
     }
 
     /// Whether the search meets a state, or a step, that the property forbids.

@@ -1,0 +1,52 @@
+//! Modules in which assertions fail whatever their condition is: a check of one shows if a reachable step evaluates them. Pure.
+
+use super::cfg::Cfg;
+use super::module::Module;
+use super::outcome::ASSERTION;
+use super::syntax::NodeKind;
+
+/// An assertion of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailingAssertion {
+    /// The condition on one line.
+    pub condition: String,
+    /// The module with FALSE in place of the condition.
+    pub module: String,
+}
+
+/// The assertions of a module, each failing alone, and the module in which all of them fail. `None` unless `Assertion` covers a
+/// requirement and the module has assertions.
+pub fn failing_assertions(module: &Module, cfg: &Cfg) -> Option<(Vec<FailingAssertion>, String)> {
+    if !cfg.covers.contains_key(ASSERTION) {
+        return None;
+    }
+    let source = &module.source;
+    let mut ranges = Vec::new();
+    for definition in module.definitions_by_name().into_values() {
+        let tree = &definition.tree;
+        for call in tree.of_kind(NodeKind::Call) {
+            let mut parts = tree.children(call);
+            if let (Some(name), Some(condition)) = (parts.next(), parts.next())
+                && tree.text(name, source) == "Assert"
+            {
+                ranges.push(tree.range(condition));
+            }
+        }
+    }
+    ranges.sort_by_key(|range| range.start);
+    let with_false = |failing: &[std::ops::Range<usize>]| {
+        let mut text = source.clone();
+        for range in failing.iter().rev() {
+            // Lines and columns of what follows stay what they are, because they decide what a bulleted list means.
+            let blank: String = source[range.clone()].chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+            let by = blank.strip_prefix("     ").map_or_else(|| format!("FALSE{blank}"), |rest| format!("FALSE{rest}"));
+            text.replace_range(range.clone(), &by);
+        }
+        text
+    };
+    let alone = ranges.iter().map(|range| FailingAssertion {
+        condition: source[range.clone()].split_whitespace().collect::<Vec<_>>().join(" "),
+        module: with_false(std::slice::from_ref(range)),
+    });
+    (!ranges.is_empty()).then(|| (alone.collect(), with_false(&ranges)))
+}
