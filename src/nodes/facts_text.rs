@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use super::larger_bounds::{compare_larger_constants, write_larger_bounds};
 use super::mutants_text::mutants_facts;
-use super::review_facts::{ENFORCED, NOT_FALSIFIED, PREMISE, ReviewSubject};
+use super::review_facts::{ENFORCED, ReviewSubject};
 use super::workspace::diagnostics_text;
-use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, Question};
+use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, NOT_FALSIFIED, PREMISE, Question};
 use crate::prompt::{
     Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
     unrelated_citations,

@@ -1,7 +1,7 @@
 //! The facts that the guard of a claimed flaw decides on.
 
 use super::larger_bounds::compare_larger_constants;
-use super::review_facts::{NOT_FALSIFIED, PREMISE, ReviewSubject};
+use super::review_facts::ReviewSubject;
 use crate::pipeline::{Citation, Flaw, FlawFacts};
 use crate::prompt::{Document, quote};
 use crate::tla::{ProbeResult, Verdict, Violation, ViolationKind};
@@ -32,14 +32,8 @@ impl ReviewSubject<'_> {
         let bounds = check.map(|c| compare_larger_constants(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // Such bounds can hide a violation but cannot cause one.
-        let hides = |line: &String| {
-            line.starts_with(PREMISE)
-                || line.starts_with(NOT_FALSIFIED)
-                || check.is_some_and(|c| {
-                    c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
-                })
-        };
-        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hides(line));
+        let hiding = self.view.limits_of_the_check();
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hiding.contains(line));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. }));

@@ -17,10 +17,6 @@ use crate::tla::{
 
 /// The first word of the line `ENFORCED NAME`, by which a review accepts that the specification itself enforces a property.
 pub(super) const ENFORCED: &str = "ENFORCED";
-/// The first word of the line by which a review accepts a premise that no reachable state is known to satisfy.
-pub(super) const PREMISE: &str = "PREMISE";
-/// The first words of the line by which a review accepts a property that no state of its types is known to violate.
-pub(super) const NOT_FALSIFIED: &str = "NOT FALSIFIED";
 
 /// The current specification, parsed for the facts about it.
 pub(super) struct ReviewSubject<'a> {
@@ -96,12 +92,7 @@ impl<'a> ReviewSubject<'a> {
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
             lines.extend(self.enforced_properties().into_keys().map(|name| format!("{ENFORCED} {name}")));
         }
-        let bounds = self.fresh_check().map(|check| &check.bounds);
-        if let Some(bounds) = bounds {
-            lines.extend(bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned());
-            lines.extend(bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {premise}")));
-            lines.extend(bounds.not_falsified.iter().map(|property| format!("{NOT_FALSIFIED} {property}")));
-        }
+        lines.extend(self.view.limits_of_the_check());
         lines
     }
 
@@ -182,10 +173,12 @@ impl<'a> ReviewSubject<'a> {
                 c.witnesses.iter().map(state).collect()
             })
             .unwrap_or_default();
-        let is_vacuous = |name: &str| check.is_some_and(|check| check.why_vacuous(name).is_some());
         // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
-        let covering: Vec<String> =
-            checked.iter().filter(|n| **n != "TypeOK" && covers(n) && !is_vacuous(n)).map(|n| (*n).clone()).collect();
+        let covering: Vec<String> = checked
+            .iter()
+            .filter(|n| **n != "TypeOK" && covers(n) && !self.view.is_vacuous(n))
+            .map(|n| (*n).clone())
+            .collect();
         let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
@@ -198,13 +191,7 @@ impl<'a> ReviewSubject<'a> {
                 .into_iter()
                 .map(|line| CfgEntry { accepted: review.is_some_and(|r| r.accepts_cfg(&line)), line })
                 .collect(),
-            uncovered: self
-                .view
-                .requirement_results(review)
-                .into_iter()
-                .filter(|r| r.status.lacks_check())
-                .map(|r| r.requirement.id)
-                .collect(),
+            uncovered: self.view.uncovered_requirements(review),
             unaccepted_open_points: self.view.unaccepted_open_points(review),
             unaccepted_assumptions: self.view.unaccepted_assumptions(review),
             unaccounted_sentences: self.view.unaccounted_sentences(review),

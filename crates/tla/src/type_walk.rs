@@ -171,23 +171,25 @@ impl Checked {
         }
         let closure = module.closure(&definition.name);
         let used = || closure.iter().filter_map(|name| module.definition(name)).chain([definition]);
-        let has_future = |tree: &Tree| {
-            tree.ids().any(|id| match tree.kind(id) {
-                NodeKind::Fairness | NodeKind::AngleAction => true,
-                NodeKind::Symbol(operator) => matches!(operator.name, "<>" | "~>"),
-                _ => false,
-            })
+        let any = |matches: &dyn Fn(NodeKind) -> bool| {
+            used().any(|used| used.tree.ids().any(|id| matches(used.tree.kind(id))))
         };
-        if !used().any(|definition| has_future(&definition.tree)) {
-            return Some(Self { predicate: None, is_invariant: false });
-        }
+        let has_future = any(&|kind| match kind {
+            NodeKind::Fairness | NodeKind::AngleAction => true,
+            NodeKind::Symbol(operator) => matches!(operator.name, "<>" | "~>"),
+            _ => false,
+        });
+        let has_steps = any(&|kind| kind == NodeKind::BoxAction);
         let is_temporal = |name: &String| {
             module.definition(name).is_some_and(|used| used.tree.ids().any(|id| used.tree.kind(id).is_temporal()))
         };
-        if closure.iter().any(is_temporal) {
-            return None;
+        let predicate =
+            if has_steps || closure.iter().any(is_temporal) { None } else { state_predicate(module, definition) };
+        match predicate {
+            Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true }),
+            None if has_future => None,
+            None => Some(Self { predicate: None, is_invariant: false }),
         }
-        Some(Self { predicate: Some(state_predicate(module, definition)?), is_invariant: true })
     }
 }
 

@@ -4,9 +4,14 @@
 
 use super::mutants::Tally;
 use super::view::RunView;
-use crate::pipeline::machine::{ApprovalFacts, Review};
+use crate::pipeline::machine::{ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
 use crate::tla::LargerBound;
+
+/// The first word of the line by which a review accepts a premise that no reachable state is known to satisfy.
+pub const PREMISE: &str = "PREMISE";
+/// The first words of the line by which a review accepts a property that no state of its types is known to violate.
+pub const NOT_FALSIFIED: &str = "NOT FALSIFIED";
 
 impl RunView {
     /// The open points that the owner of the protocol has not decided as they are taken.
@@ -49,6 +54,29 @@ impl RunView {
         violated.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
     }
 
+    /// What the check did not show in full, in the wording that a review has to repeat to accept it.
+    pub fn limits_of_the_check(&self) -> Vec<String> {
+        let Some(check) = self.fresh_check() else { return Vec::new() };
+        let bounds = &check.bounds;
+        let premises = bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {premise}"));
+        let never_false = bounds.not_falsified.iter().map(|property| format!("{NOT_FALSIFIED} {property}"));
+        let as_they_are = bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned();
+        as_they_are.chain(premises).chain(never_false).collect()
+    }
+
+    /// The requirements that no checked property covers and that the review does not accept as they are.
+    pub fn uncovered_requirements(&self, review: Option<&Review>) -> Vec<String> {
+        let results = self.requirement_results(review).into_iter();
+        results.filter(|result| result.status.lacks_check()).map(|result| result.requirement.id).collect()
+    }
+
+    /// Whether a property is of no use as a cover: see [`CheckOutcome::why_vacuous`].
+    ///
+    /// [`CheckOutcome::why_vacuous`]: crate::tla::CheckOutcome::why_vacuous
+    pub fn is_vacuous(&self, property: &str) -> bool {
+        self.fresh_check().is_some_and(|check| check.why_vacuous(property).is_some())
+    }
+
     /// Why the score of the sampled mutants prevents an approval, if the run asks for a score. Undecided mutants count as
     /// survivors.
     pub(in crate::pipeline) fn low_score_reason(&self) -> Option<String> {
@@ -82,7 +110,14 @@ impl RunView {
 
     /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.
     pub(in crate::pipeline) fn with_acceptance(&self, facts: &ApprovalFacts, review: Option<&Review>) -> ApprovalFacts {
+        let limits = self.limits_of_the_check();
+        let own = facts.weakening_lines.iter().filter(|entry| !limits.contains(&entry.line)).cloned();
+        let accepted = |line: &String| review.is_some_and(|review| review.accepts_cfg(line));
+        let limits = limits.iter().map(|line| CfgEntry { line: line.clone(), accepted: accepted(line) });
         ApprovalFacts {
+            covering: facts.covering.iter().filter(|name| !self.is_vacuous(name)).cloned().collect(),
+            weakening_lines: own.chain(limits).collect(),
+            uncovered: self.uncovered_requirements(review),
             unaccepted_open_points: self.unaccepted_open_points(review),
             unaccepted_assumptions: self.unaccepted_assumptions(review),
             unaccounted_sentences: self.unaccounted_sentences(review),

@@ -15,5 +15,6 @@ mod suites;
 mod temporal;
 mod truth;
 mod types;
+mod vacuity;
 mod view;
 mod witnesses;
