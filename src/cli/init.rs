@@ -169,7 +169,11 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("exemplars", r#""exemplars""#, EXAMPLE_FOLDER),
     ("concern", r#""the payment of an order""#, EXAMPLE),
     ("module", r#""Spec""#, EXAMPLE),
-    ("normative_words", r#"["must", "shall", "never", "always", "at no time", "only if"]"#, DEFAULT),
+    (
+        "normative_words",
+        r#"["must", "shall", "never", "always", "at no time", "only if", "at most", "exactly once", "exactly one", "no other", "unless", "is guaranteed", "are guaranteed", "cannot", "eventually"]"#,
+        DEFAULT,
+    ),
     ("draft", r#""nodes""#, EXAMPLE),
     ("candidates", "1", DEFAULT),
     ("max_revisions", "3", DEFAULT),

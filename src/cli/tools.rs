@@ -150,7 +150,12 @@ pub(super) fn is_jar_configured(settings: &Settings) -> bool {
 
 pub(super) fn discover_java_tools(settings: &Settings) -> Result<JavaToolchain, ToolError> {
     let env = |name: &str| std::env::var_os(name);
-    JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })
+    let tools =
+        JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })?;
+    Ok(match embedded_tools() {
+        Ok(embedded) => tools.with_bounded_searches(embedded),
+        Err(_) => tools,
+    })
 }
 
 pub(super) fn embedded_tools() -> Result<EmbeddedToolchain, Failure> {

@@ -9,7 +9,7 @@ use super::cited_places::{LineRange, places_in};
 use super::citing_items::{CitingItem, CitingKind, citing_items};
 use super::documents::Document;
 use super::nearest::{Gap, NewPassages, gaps, pair_divided};
-use super::normative::is_normative;
+use super::normative_sentences::is_normative;
 use super::pairing::{Pairing, pair};
 use super::passages::{Passage, differing_heading, passages};
 

@@ -21,6 +21,7 @@ mod list_items;
 mod moved_citations;
 mod nearest;
 mod normative;
+mod normative_sentences;
 mod numbered;
 mod open_points;
 mod outline;

@@ -25,6 +25,7 @@ mod disjuncts;
 mod expected_verdict;
 mod failing_assertions;
 mod fairness;
+mod filter_questions;
 mod forbidden_blocks;
 mod foreign;
 mod larger_bounds;

@@ -67,8 +67,8 @@ const MAX_VISITS: usize = 5_000;
 /// Limit on the conjuncts of `~(A /\ B)`.
 const MAX_FORBIDDEN: usize = 12;
 
-struct Premises<'a, 'f> {
-    module: &'a Module,
+pub(super) struct Premises<'a, 'f> {
+    pub(super) module: &'a Module,
     property: &'a str,
     prefix: String,
     /// The initial predicate, if it is known.
@@ -79,13 +79,13 @@ struct Premises<'a, 'f> {
     open: Vec<&'a str>,
     asked: &'f mut PremiseQuestions,
     /// How many more formulas may be visited.
-    visits: usize,
+    pub(super) visits: usize,
 }
 
 /// One element of the context of a formula: a quantifier's bounds, the premise of an implication, the definitions of a LET, or a
 /// call, which binds a definition's parameters to arguments.
 #[derive(Clone)]
-enum Context {
+pub(super) enum Context {
     Bounds(String),
     Premise { text: String, is_about_step: bool },
     Let(String),
@@ -377,81 +377,6 @@ impl<'a> Premises<'a, '_> {
         (!text.contains('\n') && (context.is_empty() || bounds.iter().all(constant))).then(|| text.to_owned())
     }
 
-    /// Asks about the sets over which a quantifier ranges. Nothing in the context may be bound by it.
-    fn bound_filters(&mut self, tree: &Tree, id: Id, context: &[Context]) {
-        for bound in tree.children(id).filter(|child| tree.kind(*child) == NodeKind::Bound) {
-            let set = tree.field(bound, Field::Set).map(|set| tree.strip_parentheses(set));
-            if let Some(set) = set.filter(|set| tree.kind(*set) == NodeKind::SetFilter) {
-                self.filter(tree, set, context);
-            }
-        }
-    }
-
-    /// Asks about the sets `{x \in S : A}` in a formula, where no name of the formula itself is bound.
-    fn filters(&mut self, tree: &Tree, id: Id, context: &[Context], depth: usize) {
-        self.visits = self.visits.saturating_sub(1);
-        if depth > MAX_DEPTH || self.visits == 0 {
-            return;
-        }
-        let binds = matches!(
-            tree.kind(id),
-            NodeKind::Unbounded
-                | NodeKind::SetFilter
-                | NodeKind::SetMap
-                | NodeKind::FunctionLiteral
-                | NodeKind::Choose
-                | NodeKind::Lambda
-                | NodeKind::LetIn
-        );
-        if binds {
-            return;
-        }
-        if tree.kind(id) == NodeKind::Bounded {
-            return self.bound_filters(tree, id, context);
-        }
-        if let Some(set) = self.counted_set(tree, id) {
-            return self.filter(tree, set, context);
-        }
-        // `Cardinality(S) = 0` says that there must be no element.
-        if self.compares_with_nothing(tree, id) {
-            return;
-        }
-        for child in tree.children(id).collect::<Vec<_>>() {
-            self.filters(tree, child, context, depth + 1);
-        }
-    }
-
-    /// `{x \in S : A}` in `Cardinality({x \in S : A})`.
-    fn counted_set(&self, tree: &Tree, id: Id) -> Option<Id> {
-        let name = tree.called_name(id).filter(|name| *name != id)?;
-        let set = tree.strip_parentheses(tree.children(id).nth(1)?);
-        let is_count = tree.text(name, &self.module.source) == "Cardinality";
-        (is_count && tree.kind(set) == NodeKind::SetFilter).then_some(set)
-    }
-
-    fn compares_with_nothing(&self, tree: &Tree, id: Id) -> bool {
-        let Some((lhs, rhs)) = tree.operands(id) else { return false };
-        let text = |id| tree.text(tree.strip_parentheses(id), &self.module.source);
-        match tree.operator(id) {
-            "=" => [lhs, rhs].into_iter().any(|side| matches!(text(side), "0" | "{}")),
-            "<" => text(rhs) == "1",
-            "<=" | "=<" | "\\leq" => text(rhs) == "0",
-            _ => false,
-        }
-    }
-
-    fn filter(&mut self, tree: &Tree, set: Id, context: &[Context]) {
-        let Some(bound) = tree.field(set, Field::Generator) else { return };
-        let Some(body) = tree.children(set).last() else { return };
-        let bounds = tree.text(bound, &self.module.source);
-        if bounds.contains('\n') {
-            return;
-        }
-        let mut inner = context.to_vec();
-        inner.push(Context::Bounds(bounds.to_owned()));
-        self.premise(tree, body, "", &mut inner);
-    }
-
     /// Asks whether an initial state violates `P` of `<>P`. If none does, `<>P` always holds.
     fn eventuality(&mut self, tree: &Tree, id: Id, initial: &str, context: &[Context]) -> bool {
         let mut inner = context.to_vec();
@@ -469,7 +394,7 @@ impl<'a> Premises<'a, '_> {
 
     /// Asks about a premise and adds it to the context. Returns false if it is neither a state predicate nor an action, which a
     /// checker could not evaluate in a single state or step.
-    fn premise(&mut self, tree: &Tree, id: Id, sign: &str, context: &mut Vec<Context>) -> bool {
+    pub(super) fn premise(&mut self, tree: &Tree, id: Id, sign: &str, context: &mut Vec<Context>) -> bool {
         let id = tree.strip_parentheses(id);
         let Some(premise) = self.premise_text(tree, id, sign) else { return false };
         context.push(premise);
@@ -582,7 +507,7 @@ mod tests {
         let body = "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\n\
                     Live == <>(n = 1) /\\ [](<>(m = 1)) /\\ (m = 2 => <>(m = 3)) /\\ (m = 4 ~> <>(m = 5))\n\\* covers R2\nStep == [][n > 5 => n' = 6]_vars";
         let cfg = Cfg::parse("SPECIFICATION Spec\nPROPERTIES Live Step\n").unwrap();
-        let asked = premise_questions(&module(body), &cfg).0;
+        let asked = premise_questions(&module(body), &cfg).questions;
         let asked: Vec<(Subject, String)> =
             asked.into_iter().map(|q| (q.subject, q.alternatives.concat().concat())).collect();
         assert_eq!(
@@ -611,5 +536,50 @@ mod tests {
             asked,
             ["n = 8", "m > 7", "n = 7", "n = 9", "\\E p \\in P : (n = p)", "\\E p \\in P : ((n = p) /\\ (m = p))"]
         );
+    }
+
+    /// The predicates that are asked about, and whether a part of the property has no premise.
+    fn asked(property: &str) -> (Vec<String>, bool) {
+        let body = format!(
+            "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nOdd(k) == k % 2 = 1\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\nSafe == {property}"
+        );
+        let role = if property.contains("[]") && !property.starts_with("CASE") { "PROPERTY" } else { "INVARIANT" };
+        let asked =
+            premise_questions(&module(&body), &Cfg::parse(&format!("SPECIFICATION Spec\n{role} Safe\n")).unwrap());
+        let predicate = |question: Question| {
+            let steps = if question.is_about_steps { " (step)" } else { "" };
+            let alternatives: Vec<String> = question.alternatives.iter().map(|all| all.join(" & ")).collect();
+            let text = alternatives.join(" | ").split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{text}{steps}")
+        };
+        (asked.questions.into_iter().map(predicate).collect(), asked.unconditional.contains("Safe"))
+    }
+
+    #[test]
+    fn premises_are_found_in_other_forms() {
+        for (property, wanted, unconditional) in [
+            ("~(n = 1 /\\ m = 2)", &["m = 2 & (n # (0)) | n = 1 & (m # (0))"][..], false),
+            (
+                "~\\E p \\in P : n = p /\\ m = p",
+                &["\\E p \\in P : (m = p) & (n # (0)) | \\E p \\in P : (n = p) & (m # (0))"],
+                false,
+            ),
+            ("~(n = 1) \\/ ~(m = 2)", &["m = 2 & (n # (0)) | n = 1 & (m # (0))"], false),
+            ("CASE n = 1 -> m = 1 [] n = 2 -> FALSE [] OTHER -> TRUE", &["n = 1"], true),
+            ("LET k == n + 1 IN k = 2 => m = 1", &["( LET k == n + 1 IN (k = 2))"], false),
+            ("\\A p \\in {r \\in P : n = r} : m = p", &["\\E r \\in P : (n = r)"], false),
+            ("Cardinality({r \\in P : Odd(r)}) <= m", &["\\E r \\in P : (Odd(r))"], false),
+            ("[][n = 1 /\\ n' = 2 => m' = 1]_vars", &["n = 1 /\\ n' = 2 (step)"], false),
+            // What must not be is no premise.
+            ("n = 1 => FALSE", &[], true),
+            ("~(n = 1)", &[], true),
+            ("{r \\in P : n = r} = {}", &[], true),
+            ("Cardinality({r \\in P : n = r}) = 0", &[], true),
+            ("n = 1 => m = 1 /\\ n < 9", &["n = 1"], false),
+            ("n < 9 /\\ (n = 1 => m = 1)", &["n = 1"], true),
+        ] {
+            let wanted: Vec<String> = wanted.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(asked(property), (wanted, unconditional), "{property}");
+        }
     }
 }

@@ -336,3 +336,95 @@ impl<'a> Types<'a> {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walks(types: &str, property: &str) -> TypeWalks {
+        let text = format!(
+            "---- MODULE M ----\nEXTENDS Naturals, Sequences\nCONSTANTS P\nVARIABLES n, f, q\nInit == n = 0 /\\ f = [p \\in P |-> 0] /\\ q = <<>>\n\
+             Next == UNCHANGED <<n, f, q>>\nShort(s, most) == Len(s) <= most /\\ \\A i \\in 1..Len(s) : s[i] \\in P\n\
+             TypeOK ==\n{types}\n\\* covers R1\nSafe == {property}\n====\n"
+        );
+        let role = if property.contains("[]") || property.contains("~>") { "PROPERTY" } else { "INVARIANT" };
+        let cfg = Cfg::parse(&format!("INIT Init\nNEXT Next\n{role} Safe\n")).unwrap();
+        type_walks(&Module::parse(&text).unwrap(), &cfg)
+    }
+
+    /// What the search within the types changes a variable to, with the quantifiers around.
+    fn changes(types: &str, property: &str) -> Vec<String> {
+        let walks = walks(types, property);
+        let [(within, _)] = walks.walks.as_slice() else { panic!("{walks:?}") };
+        let lines = within.definitions.lines().filter(|line| line.contains("' = "));
+        let change = |line: &str| {
+            let quantifiers: Vec<&str> =
+                line.split("\\E ").skip(1).map(|part| part.split(" : ").next().unwrap()).collect();
+            let value = line.split("' = ").nth(1).unwrap().split(") /\\ ").next().unwrap();
+            format!("{}: {value}", quantifiers.join(", ")).replace(&within.init.replace("Init", ""), "_")
+        };
+        lines.map(change).collect()
+    }
+
+    #[test]
+    fn each_part_of_a_variable_changes_to_the_values_of_its_type() {
+        for (types, property, wanted) in [
+            ("n \\in 0..3", "n < 2", &["_n_1 \\in (0..3): _n_1"][..]),
+            ("f \\in [P -> 0..1]", "f # n", &["_f_1 \\in DOMAIN f, _f_2 \\in (0..1): [f EXCEPT ![_f_1] = _f_2]"]),
+            (
+                "DOMAIN f = P /\\ \\A p \\in P : f[p] \\in {1, 2}",
+                "\\A p \\in P : f[p] > 0",
+                &["_f_1 \\in ({1, 2}): [f EXCEPT ![p] = _f_1]"],
+            ),
+            (
+                "f \\in [P -> [a : 0..1, b : SUBSET P]]",
+                "f # 1",
+                &[
+                    "_f_1 \\in DOMAIN f, _f_2 \\in (0..1): [f EXCEPT ![_f_1] = [f[_f_1] EXCEPT !.a = _f_2]]",
+                    "_f_1 \\in DOMAIN f, _f_3 \\in (P): [f EXCEPT ![_f_1] = [f[_f_1] EXCEPT !.b = (f[_f_1].b \\cup {_f_3})]]",
+                    "_f_1 \\in DOMAIN f, _f_4 \\in (P): [f EXCEPT ![_f_1] = [f[_f_1] EXCEPT !.b = (f[_f_1].b \\ {_f_4})]]",
+                ],
+            ),
+            ("q \\in Seq(P)", "Len(q) < 2", &["_q_1 \\in (P): Append(q, _q_1)", ": Tail(q)"]),
+            ("Short(q, 2)", "Len(q) < 2", &["_q_1 \\in (LET s == (q) most == (2) IN P): Append(q, _q_1)", ": Tail(q)"]),
+        ] {
+            let all = if property.contains('n') && !types.contains('n') {
+                format!("{types} /\\ n \\in Kinds")
+            } else {
+                types.to_owned()
+            };
+            assert_eq!(changes(&all, property), wanted, "{types}");
+        }
+    }
+
+    #[test]
+    fn a_temporal_property_is_asked_about_as_a_state_predicate_or_as_a_step() {
+        let formula = |property: &str| {
+            let found = walks("n \\in 0..3", property).walks;
+            found.first().map(|(walk, _)| {
+                let after = walk.definitions.split(&format!("{} ==\n", walk.formula)).nth(1);
+                after.map_or_else(|| walk.formula.clone(), |text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+            })
+        };
+        assert_eq!(formula("[](n < 3)").as_deref(), Some("(n < 3)"));
+        assert_eq!(formula("n = 1 ~> n = 2").as_deref(), Some("n = 1 => n = 2"));
+        assert_eq!(
+            formula("\\A p \\in P : [](n = p => <>(n = 2))").as_deref(),
+            Some("\\A p \\in P : (n = p => (n = 2))")
+        );
+        assert_eq!(formula("[][n' > n]_<<n, q>>").as_deref(), Some("Safe"));
+        // The left side of `=>` and what is negated may be true later only.
+        assert_eq!(formula("(<>(n = 1)) => []<>(n = 2)"), None);
+        assert_eq!(formula("~[]<>(n = 1)"), None);
+    }
+
+    #[test]
+    fn values_that_are_not_tried_are_gaps() {
+        let gaps = |types: &str| walks(types, "n < 2").walks.remove(0).0.gaps;
+        assert_eq!(gaps("n \\in 0..3"), [""; 0]);
+        assert_eq!(gaps("n \\in Nat"), ["of n, only the numbers 0, 1, 2 were tried"]);
+        let without = walks("f \\in [P -> 0..1]", "n < 2").without;
+        assert_eq!(without, [("Safe".to_owned(), "TypeOK names no values of n that can be tried".to_owned())]);
+        assert_eq!(walks("n \\in 0..3", "\\A p \\in P : p = p").constant, ["Safe"]);
+    }
+}

@@ -33,7 +33,7 @@ impl EmbeddedToolchain {
         Self { program, scratch: paths.scratch(), folders: Arc::default() }
     }
 
-    fn new_checker(&self) -> Result<EmbeddedChecker<'_>, ToolError> {
+    pub(super) fn new_checker(&self) -> Result<EmbeddedChecker<'_>, ToolError> {
         let mut shared = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         let folders = match shared.upgrade() {
             Some(folders) => folders,

@@ -113,6 +113,11 @@ pub(crate) trait Explorer: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
+    /// The checker for searches with a limit of states: [`Explorer::run_past_violations`].
+    fn bounded(&self) -> Option<Box<dyn Explorer + '_>> {
+        None
+    }
+
     /// Searches for several witnesses in one run. The result lacks those that the run did not decide; each of them then
     /// gets a run of its own.
     fn search_witnesses<'a>(

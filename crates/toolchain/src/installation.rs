@@ -9,6 +9,7 @@ use tlaforge_files::Sha;
 use tlaforge_process::Status;
 
 use super::discover::{ToolPaths, Tools};
+use super::embedded::EmbeddedToolchain;
 use super::fetch::FETCHED_JAR_SHA256;
 use super::run::{self, Jvm, KILLED_MESSAGE, Tool, ToolJob, ToolRun};
 use super::tlc_output::plain_version;
@@ -20,6 +21,8 @@ pub struct JavaToolchain {
     pub tools: Tools,
     pub scratch: PathBuf,
     pub features: OnceCell<Features>,
+    /// Searches that need a limit of states, which TLC does not have.
+    pub bounded: Option<EmbeddedToolchain>,
 }
 
 /// What this version of TLC supports.
@@ -37,7 +40,13 @@ pub struct Features {
 impl JavaToolchain {
     /// Finds the tools without starting them.
     pub fn discover(paths: &ToolPaths<'_>) -> Result<Self, ToolError> {
-        Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
+        Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new(), bounded: None })
+    }
+
+    /// With the embedded checker for searches with a limit of states. Without it they are undecided.
+    #[must_use]
+    pub fn with_bounded_searches(self, checker: EmbeddedToolchain) -> Self {
+        Self { bounded: Some(checker), ..self }
     }
 
     /// SHA-256 of the programs themselves: others at the same paths may decide differently. Starts none of them.

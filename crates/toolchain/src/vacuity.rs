@@ -2,7 +2,7 @@
 //! question counts against the check, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tlaforge_tla::{
     ASSERTION, Bounds, Cfg, FailingAssertion, Module, PremiseQuestions, Question, Reached, Subject, TypeWalk,
@@ -10,8 +10,8 @@ use tlaforge_tla::{
     type_walks,
 };
 
-use super::explorer::PastViolations;
-use super::plan::{self, free_name};
+use super::explorer::{Explorer, PastViolations, Run};
+use super::plan::{self, RunPlan, free_name};
 use super::session::{NO_TIME_LEFT, Session, reached_verdict};
 use super::targets::Targets;
 use super::{CheckRequest, Limits, PastViolationLimits, SpecText, ToolContext, ToolError};
@@ -32,7 +32,8 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
     let changes = change_questions(&module, cfg);
     let TypeWalks { walks, without, constant } = type_walks(&module, cfg);
     let questions: Vec<Question> = steps.into_iter().chain(premises).chain(changes).collect();
-    let mut asking = Asking { left: session.cx.limits.check, decided: BTreeMap::new(), session };
+    let quick = session.explorer.bounded();
+    let mut asking = Asking { left: session.cx.limits.check, decided: BTreeMap::new(), quick, session };
     let predicates = asking.ask_together(&questions).await?;
     let mut premises: BTreeMap<String, Vec<(Subject, bool)>> = BTreeMap::new();
     for (question, names) in questions.into_iter().zip(predicates) {
@@ -108,6 +109,8 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
 
 struct Asking<'s, 'a> {
     session: &'s mut Session<'a>,
+    /// A checker that starts faster than that of the session.
+    quick: Option<Box<dyn Explorer + 'a>>,
     /// The time left for all runs.
     left: Duration,
     /// What the common run decided, by the name of the predicate.
@@ -148,12 +151,13 @@ impl Asking<'_, '_> {
             // SYMMETRY may hide a predicate that distinguishes elements of a symmetric set.
             let cfg = Cfg { symmetry: Vec::new(), ..cfg.clone() };
             let request = CheckRequest { cfg_text: cfg.render(), cfg, ..self.session.request.clone() };
-            let limits = Limits { check: self.left, ..self.session.cx.limits.clone() };
+            let limits = Limits { check: self.quick_time(), ..self.session.cx.limits.clone() };
             let cx = ToolContext { limits: &limits, ..*self.session.cx };
-            let began = std::time::Instant::now();
-            match self.session.explorer.search_witnesses(&request, &targets, &cx).await {
+            let began = Instant::now();
+            let explorer = self.quick.as_deref().unwrap_or(self.session.explorer);
+            match explorer.search_witnesses(&request, &targets, &cx).await {
                 Ok(found) => {
-                    self.session.output.push_str(&found.output);
+                    self.add_output(&found.output);
                     self.decided = found.result.into_iter().map(|one| (one.name, one.reached)).collect();
                 }
                 Err(error) if error.is_fatal() => return Err(error),
@@ -191,8 +195,48 @@ impl Asking<'_, '_> {
     async fn ask_alone(&mut self, question: &Question, predicate: &str, name: &str) -> Result<Reached, ToolError> {
         let CheckRequest { spec, cfg, .. } = self.session.request;
         let plan = plan::question(spec, cfg, name, question, predicate);
-        let run = self.session.run_in_time_left(&plan, &mut self.left).await?;
-        Ok(run.map_or_else(Reached::Unknown, reached_verdict))
+        Ok(self.run(spec, &plan).await?.map_or_else(Reached::Unknown, reached_verdict))
+    }
+
+    /// The run of the quick checker if it comes to a verdict, and otherwise that of the other one. The inner error says why there
+    /// is none.
+    async fn run(&mut self, spec: &SpecText, plan: &RunPlan) -> Result<Result<Run, String>, ToolError> {
+        let mut last = Err(NO_TIME_LEFT.to_owned());
+        for explorer in self.quick.as_deref().into_iter().chain([self.session.explorer]) {
+            // Starting TLC alone takes several times as long.
+            if self.left.as_millis() < 100 {
+                break;
+            }
+            let limits = Limits { check: self.quick_time(), ..self.session.cx.limits.clone() };
+            let in_time = ToolContext { limits: &limits, ..*self.session.cx };
+            last = match explorer.run(spec, plan, &in_time).await {
+                Ok((run, output)) => {
+                    if explorer.checker() == self.session.explorer.checker() {
+                        self.session.output.push_str(&output);
+                    }
+                    self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
+                    Ok(run)
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => Err(error.to_string()),
+            };
+            if matches!(&last, Ok(run) if matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. })) {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// The output of a check is that of one checker.
+    fn add_output(&mut self, output: &str) {
+        if self.quick.is_none() {
+            self.session.output.push_str(output);
+        }
+    }
+
+    /// The time for a run of the quick checker, after which the other one has as much.
+    fn quick_time(&self) -> Duration {
+        if self.quick.is_some() { self.left / 2 } else { self.left }
     }
 
     /// Which assertions a reachable step evaluates.
@@ -228,25 +272,13 @@ impl Asking<'_, '_> {
 
     /// Whether an assertion fails in this module.
     async fn fails(&mut self, text: String) -> Result<Reached, ToolError> {
-        let Session { explorer, request, cx, .. } = *self.session;
-        let plan = plan::part_of_safety(&request.cfg, &[], false);
-        if self.left.is_zero() {
-            return Ok(Reached::Unknown(NO_TIME_LEFT.to_owned()));
-        }
-        let limits = Limits { check: self.left, ..cx.limits.clone() };
-        let in_time = ToolContext { limits: &limits, ..*cx };
+        let request = self.session.request;
         let spec = SpecText { text, ..request.spec.clone() };
-        let (run, output) = match explorer.run(&spec, &plan, &in_time).await {
-            Ok(done) => done,
-            Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => return Ok(Reached::Unknown(error.to_string())),
-        };
-        self.session.output.push_str(&output);
-        self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
-        Ok(match run.verdict {
+        let run = self.run(&spec, &plan::part_of_safety(&request.cfg, &[], false)).await?;
+        Ok(run.map_or_else(Reached::Unknown, |run| match run.verdict {
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assertion => Reached::Yes { depth: 1 },
             _ => reached_verdict(run),
-        })
+        }))
     }
 
     /// Whether the search meets a state, or a step, that the property forbids.
@@ -259,29 +291,27 @@ impl Asking<'_, '_> {
         let past_violations = PastViolationLimits { states: Some(MAX_TYPED_STATES), depth: None, ends_after_all: true };
         let limits = Limits { check: self.left, past_violations, ..cx.limits.clone() };
         let in_time = ToolContext { limits: &limits, ..*cx };
-        let run = match explorer.run_past_violations(&request.spec, &plan, &in_time).await {
+        let searching = self.quick.as_deref().unwrap_or(explorer);
+        let run = match searching.run_past_violations(&request.spec, &plan, &in_time).await {
             Ok(Some(PastViolations { violated, run, output })) => {
-                self.session.output.push_str(&output);
+                self.add_output(&output);
                 self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
                 if violated.contains(&walk.formula) {
                     return Ok(Reached::Yes { depth: 1 });
                 }
-                Ok(run)
+                run
             }
-            Ok(None) => self.session.run_in_time_left(&plan, &mut self.left).await?,
+            // Without a limit of states it may not end.
+            Ok(None) => return Ok(Reached::Unknown("no search with a limit of states was possible".to_owned())),
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => Err(error.to_string()),
-        };
-        let run = match run {
-            Ok(run) => run,
-            Err(why) => return Ok(Reached::Unknown(why)),
+            Err(error) => return Ok(Reached::Unknown(error.to_string())),
         };
         Ok(match (run.verdict, walk.gaps.as_slice()) {
             (Verdict::Holds, [_, ..]) => Reached::Unknown(format!(
                 "no state that TypeOK allows was found in which it is false; {}",
                 walk.gaps.join("; ")
             )),
-            (verdict, _) => reached_verdict(super::explorer::Run { verdict, ..run }),
+            (verdict, _) => reached_verdict(Run { verdict, ..run }),
         })
     }
 }
