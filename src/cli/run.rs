@@ -43,7 +43,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub module: Option<String>,
     /// Words that make a sentence of the documents normative, separated by commas [default: must, shall, never, always,
-    /// at no time, only if, at most, exactly once, exactly one, no other, unless, is guaranteed, are guaranteed, cannot,
+    /// at no time, only if, at most, exactly once, exactly one, unless, is guaranteed, are guaranteed, cannot,
     /// eventually].
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub normative_words: Vec<String>,

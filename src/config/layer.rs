@@ -111,7 +111,7 @@ pub struct Layer {
     pub module: Option<String>,
     /// Words that make a sentence of the documents normative; the informal specification has to account for each such
     /// sentence. By default "must", "shall", "never", "always", "at no time", "only if", "at most", "exactly once",
-    /// "exactly one", "no other", "unless", "is guaranteed", "are guaranteed", "cannot" and "eventually"; `[""]` looks for none.
+    /// "exactly one", "unless", "is guaranteed", "are guaranteed", "cannot" and "eventually"; `[""]` looks for none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub normative_words: Vec<String>,
     /// How the first revision is drafted. By default, documents of up to 32 KiB together are drafted in a single call, and

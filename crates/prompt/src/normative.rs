@@ -14,7 +14,7 @@ use super::documents::Document;
 use super::normative_sentences::normative_sentences;
 
 /// The words and phrases that make a sentence normative if a run does not choose others.
-pub const DEFAULT_NORMATIVE_WORDS: [&str; 15] = [
+pub const DEFAULT_NORMATIVE_WORDS: [&str; 14] = [
     "must",
     "shall",
     "never",
@@ -24,7 +24,6 @@ pub const DEFAULT_NORMATIVE_WORDS: [&str; 15] = [
     "at most",
     "exactly once",
     "exactly one",
-    "no other",
     "unless",
     "is guaranteed",
     "are guaranteed",

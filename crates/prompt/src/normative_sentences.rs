@@ -60,7 +60,10 @@ fn with_promised_items(all: Vec<ReadSentence>, lines: &[&str]) -> Vec<(usize, us
         if is_promised {
             let (_, end, whole, has_own) = item.get_or_insert_with(|| (from, to, String::new(), false));
             *end = to;
-            *whole = format!("{whole} {text}").trim_start().to_owned();
+            if !whole.is_empty() {
+                whole.push(' ');
+            }
+            whole.push_str(&text);
             *has_own |= is_normative;
         }
         if is_normative {

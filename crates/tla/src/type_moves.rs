@@ -216,7 +216,7 @@ impl Moves<'_, '_> {
             "Int" => true,
             _ => return None,
         };
-        let tried = is_int.then_some(-1).into_iter().chain(self.numbers.iter().copied());
+        let tried = (is_int || self.leaves_types).then_some(-1).into_iter().chain(self.numbers.iter().copied());
         let tried = tried.map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
         let gap = format!("of {}, only the numbers {tried} were tried", self.variable);
         if !self.gaps.contains(&gap) {

@@ -203,17 +203,17 @@ fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
     while let Some(id) = open.pop() {
         let id = tree.strip_parentheses(id);
         let side = |side| tree.field(id, side);
-        let mut mark = |by| Some(marks.push((tree.node(side(Field::Symbol)?).start, by)));
+        let place = || Some(tree.node(side(Field::Symbol)?).start);
         match (tree.kind(id), tree.operator(id)) {
             (NodeKind::ConjunctionList | NodeKind::DisjunctionList, _) => open.extend(tree.children(id)),
             (NodeKind::Infix, "/\\" | "\\/") => open.extend([side(Field::Left)?, side(Field::Right)?]),
             (NodeKind::Infix, "=>") => open.push(side(Field::Right)?),
             (NodeKind::Infix, "~>") => {
-                mark("=>")?;
+                marks.push((place()?, "=>"));
                 open.push(side(Field::Right)?);
             }
             (NodeKind::Prefix, "[]" | "<>") => {
-                mark("  ")?;
+                marks.push((place()?, "  "));
                 open.push(side(Field::Right)?);
             }
             (NodeKind::Bounded, _) => open.push(side(Field::Body)?),
@@ -232,6 +232,9 @@ fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
     }
     Some(text)
 }
+
+/// A number that most bounds exclude.
+const LARGE_NUMBER: i64 = 10_000;
 
 /// The types of a module's variables, and the searches that they allow.
 struct Types<'a> {
@@ -252,7 +255,7 @@ impl<'a> Types<'a> {
         };
         let configured = cfg.constants.values().flat_map(|value| words(value));
         let numbers: BTreeSet<i64> = configured.flat_map(|number| [number, number + 1]).chain([0, 1, 2]).collect();
-        let numbers = numbers.into_iter().take(MAX_NUMBERS).collect();
+        let numbers = numbers.into_iter().take(MAX_NUMBERS).chain([LARGE_NUMBER]).collect();
         let paths = typed_paths(module, definition);
         Ok(Self { module, prefix: free_prefix(module), init: init.join(" /\\ "), paths, numbers })
     }
@@ -422,7 +425,7 @@ mod tests {
     fn values_that_are_not_tried_are_gaps() {
         let gaps = |types: &str| walks(types, "n < 2").walks.remove(0).0.gaps;
         assert_eq!(gaps("n \\in 0..3"), [""; 0]);
-        assert_eq!(gaps("n \\in Nat"), ["of n, only the numbers 0, 1, 2 were tried"]);
+        assert_eq!(gaps("n \\in Nat"), ["of n, only the numbers 0, 1, 2, 10000 were tried"]);
         let without = walks("f \\in [P -> 0..1]", "n < 2").without;
         assert_eq!(without, [("Safe".to_owned(), "TypeOK names no values of n that can be tried".to_owned())]);
         assert_eq!(walks("n \\in 0..3", "\\A p \\in P : p = p").constant, ["Safe"]);

@@ -139,7 +139,8 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let text = self.module.text_in_column(tree, set);
-            inner.quantifiers.push_str(&format!("\\E {} \\in ({}\n{text}) : ", names.join(", "), scope.prefix));
+            let names = names.join(", ");
+            inner.quantifiers.extend(["\\E ", &names, " \\in (", &scope.prefix, "\n", &text, ") : "]);
         }
         if let Some(body) = tree.field(id, Field::Body) {
             self.formula(tree, body, &inner, depth + 1);
@@ -183,13 +184,13 @@ impl<'a> Reader<'a> {
                 if parts.next().is_some() || is_foreign || index.contains('\n') {
                     return None;
                 }
-                path.indexes.push_str(&format!("[{index}]"));
+                path.indexes.extend(["[", index, "]"]);
                 Some(path)
             }
             NodeKind::FieldAccess => {
                 let mut parts = tree.children(id);
                 let mut path = self.path(tree, parts.next()?, scope)?;
-                path.indexes.push_str(&format!(".{}", tree.text(parts.next()?, source)));
+                path.indexes.extend([".", tree.text(parts.next()?, source)]);
                 Some(path)
             }
             _ => None,
@@ -218,11 +219,11 @@ impl<'a> Reader<'a> {
             if text.contains('\n') {
                 return;
             }
-            lets.push_str(&format!(" {} == ({text})", param.name));
+            lets.extend([" ", &param.name, " == (", text, ")"]);
             inner.parameters.insert(param.name.clone(), self.path(tree, argument, scope));
         }
         if !lets.is_empty() {
-            inner.prefix.push_str(&format!("LET{lets} IN "));
+            inner.prefix.extend(["LET", &lets, " IN "]);
         }
         self.formula(&definition.tree, body, &inner, depth + 1);
     }

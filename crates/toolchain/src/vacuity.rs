@@ -138,7 +138,7 @@ impl Asking<'_, '_> {
                     let name = format!("{prefix}{number}");
                     number += 1;
                     if !question.is_about_steps {
-                        targets.definitions.push_str(&format!("{name} == ({predicate})\n"));
+                        targets.definitions.extend([&name, " == (", predicate, ")\n"]);
                         targets.predicates.push(name.clone());
                     }
                     own.push(name);
@@ -306,6 +306,13 @@ impl Asking<'_, '_> {
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => return Ok(Reached::Unknown(error.to_string())),
         };
+        // There it has no value, so it is not true.
+        let fails = format!("evaluating {}:", walk.formula);
+        if let Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } = &run.verdict
+            && reason.contains(&fails)
+        {
+            return Ok(Reached::Yes { depth: 1 });
+        }
         Ok(match (run.verdict, walk.gaps.as_slice()) {
             (Verdict::Holds, [_, ..]) => Reached::Unknown(format!(
                 "no state that TypeOK allows was found in which it is false; {}",

@@ -3,6 +3,7 @@
 //! score prevents an approval. The review node and the verification of a journal both compute it here.
 
 use super::mutants::Tally;
+use super::requirement_status::{RequirementResult, RequirementStatus};
 use super::view::RunView;
 use crate::pipeline::machine::{ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
@@ -64,17 +65,25 @@ impl RunView {
         as_they_are.chain(premises).chain(never_false).collect()
     }
 
-    /// The requirements that no checked property covers and that the review does not accept as they are.
+    /// The requirements that no checked property covers and that the review does not accept as they are, each with the reason if
+    /// there is a property for it.
     pub fn uncovered_requirements(&self, review: Option<&Review>) -> Vec<String> {
         let results = self.requirement_results(review).into_iter();
-        results.filter(|result| result.status.lacks_check()).map(|result| result.requirement.id).collect()
+        let words = |RequirementResult { requirement, status }: RequirementResult| match status {
+            RequirementStatus::NotChecked { by, why } => format!("{} ({}: {why})", requirement.id, by.join(", ")),
+            _ => requirement.id,
+        };
+        results.filter(|result| result.status.lacks_check()).map(words).collect()
     }
 
-    /// Whether a property is of no use as a cover: see [`CheckOutcome::why_vacuous`].
+    /// The properties of these that are of use as a cover: see [`CheckOutcome::why_vacuous`]. One that is constantly true by its
+    /// text has a clause of its own.
     ///
     /// [`CheckOutcome::why_vacuous`]: crate::tla::CheckOutcome::why_vacuous
-    pub fn is_vacuous(&self, property: &str) -> bool {
-        self.fresh_check().is_some_and(|check| check.why_vacuous(property).is_some())
+    pub fn of_use(&self, covering: Vec<String>, constantly_true: &[String]) -> Vec<String> {
+        let is_vacuous = |name: &str| self.fresh_check().is_some_and(|check| check.why_vacuous(name).is_some());
+        let is_constant = |name: &str| constantly_true.iter().any(|one| one.starts_with(&format!("{name} (")));
+        covering.into_iter().filter(|name| !is_vacuous(name) || is_constant(name)).collect()
     }
 
     /// Why the score of the sampled mutants prevents an approval, if the run asks for a score. Undecided mutants count as
@@ -115,7 +124,7 @@ impl RunView {
         let accepted = |line: &String| review.is_some_and(|review| review.accepts_cfg(line));
         let limits = limits.iter().map(|line| CfgEntry { line: line.clone(), accepted: accepted(line) });
         ApprovalFacts {
-            covering: facts.covering.iter().filter(|name| !self.is_vacuous(name)).cloned().collect(),
+            covering: self.of_use(facts.covering.clone(), &facts.constantly_true),
             weakening_lines: own.chain(limits).collect(),
             uncovered: self.uncovered_requirements(review),
             unaccepted_open_points: self.unaccepted_open_points(review),

@@ -1,5 +1,7 @@
 //! Properties that cover a requirement and show nothing of it. In the module, two clients hold the lock at once.
 
+use std::fmt::Write as _;
+
 use super::bench::{Bench, request, verdict};
 
 const MODULE: &str = "EXTENDS Naturals, FiniteSets, Sequences
@@ -32,10 +34,10 @@ fn checked(properties: &[(&str, &str)]) -> tlaforge::toolchain::CheckRequest {
     let mut module = MODULE.to_owned();
     let mut cfg = "SPECIFICATION Spec\nCONSTANTS Clients = {c1, c2} N = 1 Lim = 100\nINVARIANT TypeOK\n".to_owned();
     for (number, (property, _)) in properties.iter().enumerate() {
-        module.push_str(&format!("\\* covers R1\nP{number} == {property}\n"));
+        writeln!(module, "\\* covers R1\nP{number} == {property}").unwrap();
         let is_temporal =
             ["[]", "<>", "~>"].iter().any(|word| property.contains(word)) && !property.starts_with("CASE");
-        cfg.push_str(&format!("{} P{number}\n", if is_temporal { "PROPERTY" } else { "INVARIANT" }));
+        writeln!(cfg, "{} P{number}", if is_temporal { "PROPERTY" } else { "INVARIANT" }).unwrap();
     }
     request(&module, &cfg)
 }

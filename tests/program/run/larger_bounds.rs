@@ -238,7 +238,7 @@ fn a_live_run_tries_larger_bounds_within_its_budget_and_its_replay_decides_the_s
         }
         if seen.system().contains("You write what a specification must satisfy") {
             let invariants =
-                "TypeOK == n \\in Nat /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n >= 0\n";
+                "TypeOK == n \\in Int /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n >= 0\n";
             return Reply::text(sections(invariants, "", WITNESSES, CFG));
         }
         counter::answers(seen)
