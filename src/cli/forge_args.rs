@@ -92,7 +92,7 @@ pub(super) struct ForgeArgs {
     pub repair: bool,
     /// If a check holds, test the properties on mutants of the specification and ask the model for properties that notice
     /// the mutants that survive. Repeat up to ROUNDS times in a revision. New properties are kept only if they hold,
-    /// notice more mutants, and let none survive that was noticed before [default: off; without a number: 1].
+    /// more mutants are noticed, and no mutant that was noticed before survives [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
     /// Ask an author who has not seen the algorithm what the documents say of each step, and check the specification
@@ -106,7 +106,7 @@ pub(super) struct ForgeArgs {
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
     /// Approve a specification only if its properties notice at least this share of the mutants of `--mutants`. Mutants that
-    /// were not decided count as not noticed. At most three decimals [default: none].
+    /// were not decided count as not noticed. From 0 to 1, with at most three decimals [default: none].
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub min_score: Option<f64>,
     /// Before an approval is possible, ask a reader who sees neither the names nor the documents what each property forbids;

@@ -153,7 +153,7 @@ pub(super) fn discover_java_tools(settings: &Settings) -> Result<JavaToolchain, 
     let tools =
         JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })?;
     Ok(match embedded_tools() {
-        Ok(embedded) => tools.with_bounded_searches(embedded),
+        Ok(embedded) => tools.with_embedded_checker(embedded),
         Err(_) => tools,
     })
 }

@@ -264,7 +264,7 @@ fn vacuity_reasons(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&
         }
     }
     let vacuous = outcome.bounds.vacuous_properties.iter();
-    reasons.extend(vacuous.map(|(name, why)| format!("{name} shows nothing of the requirement that it covers: {why}")));
+    reasons.extend(vacuous.map(|(name, why)| format!("{name} is vacuous: {why}")));
     let explored = outcome.is_complete() || matches!(&outcome.verdict, Verdict::Violated { .. });
     if last_stage == LastStage::Check && explored && !outcome.has_steps() {
         let deadlock =

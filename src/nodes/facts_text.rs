@@ -139,14 +139,15 @@ impl ReviewSubject<'_> {
         if !bounds.vacuous_premises.is_empty() || !bounds.not_falsified.is_empty() {
             let _ = writeln!(
                 text,
-                "\n## How to accept `{PREMISE}` and `{NOT_FALSIFIED}`\n\nWhere a premise never holds, the property forbids \
-                 nothing. Accept one only if the documents speak of a case that these constants or this environment cannot \
-                 produce, and say which. A property that nobody has seen false may be true whatever the protocol does: say in \
-                 which state or step it would be false."
+                "\n## Lines `{PREMISE}` and `{NOT_FALSIFIED}` (accept in `accepted_cfg`)\n\nA property whose premise is never true \
+                 forbids nothing. Accept a `{PREMISE}` line only if the documents describe a case that these constants or this \
+                 environment cannot produce, and name the case. No state is known that violates a `{NOT_FALSIFIED}` property, so it \
+                 may be true whatever the protocol does. Accept it only if you can name a state or step that would violate it.\n"
             );
+            write_list(text, bounds.vacuous_premises.iter().chain(&bounds.not_falsified).cloned());
         }
         if !bounds.vacuous_properties.is_empty() {
-            text.push_str("\n## Properties that show nothing, so that they cover no requirement\n\n");
+            text.push_str("\n## Vacuous properties (they cover no requirement)\n\n");
             write_list(text, bounds.vacuous_properties.iter().map(|(name, why)| format!("`{name}`: {why}")));
         }
     }

@@ -9,8 +9,8 @@ use super::context::parse_schema;
 use super::denials::{denies_acceptance, denies_approval};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{
-    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NamedItem, Review, ReviewVerdict, is_reason,
-    is_same_name,
+    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NamedItem, PREMISE, Review,
+    ReviewVerdict, is_reason, is_same_name,
 };
 use crate::prompt::{Problem, Readable, object_and_rest};
 use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
@@ -194,7 +194,12 @@ fn form(name: &str) -> String {
 ///
 /// What is wrong with it, as a part of a sentence about it.
 fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<Option<AcceptedItem>, String> {
-    let find = |name: &str| listed.iter().find(|known| is_same_name(name, known));
+    // `facts.md` shows some of them with a reason in parentheses.
+    let with_reason = |name: &str, known: &str| {
+        [PREMISE, NOT_FALSIFIED].iter().any(|word| known.starts_with(word))
+            && name.strip_prefix(known).is_some_and(|rest| rest.starts_with(" ("))
+    };
+    let find = |name: &str| listed.iter().find(|known| is_same_name(name, known) || with_reason(name, known));
     let unlisted = |name: &str| {
         let names = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
         format!("accepts {name:?}, which `facts.md` does not list there by this name; it lists: {names}")

@@ -176,7 +176,7 @@ impl<'a> ReviewSubject<'a> {
         // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
         let covering: Vec<String> =
             checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
-        let covering = self.view.of_use(covering, &constantly_true);
+        let covering = self.view.without_vacuous(covering, &constantly_true);
         let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },

@@ -5,11 +5,11 @@ use unicode_security::skeleton;
 use super::sentences::{is_heading, lines_of_items, sentences};
 
 /// The words of a heading below which every item of a list is normative.
-const PROMISING_HEADINGS: [&str; 8] =
+const GUARANTEE_HEADINGS: [&str; 8] =
     ["guarantee", "guarantees", "invariant", "invariants", "property", "properties", "promise", "promises"];
 
 /// The normative sentences of a document: those with one of the words, the items of a list that such a sentence introduces
-/// ("The following must hold:"), and the items below a heading that promises something ("Guarantees"). Without words there are none.
+/// ("The following must hold:"), and the items below a heading for guarantees ("Guarantees"). Without words there are none.
 pub(super) fn normative_sentences(document: &str, words: &[String]) -> Vec<(usize, usize, String)> {
     let items = lines_of_items(document);
     let lines: Vec<&str> = document.lines().collect();
@@ -17,8 +17,8 @@ pub(super) fn normative_sentences(document: &str, words: &[String]) -> Vec<(usiz
     // Whether the paragraph above the list demands its items, and the columns of the items above that do.
     let (mut is_demanded, mut demanding) = (false, Vec::new());
     let mut last = 0;
-    // The level of the promising heading above, if there is one.
-    let mut promise: Option<usize> = None;
+    // The level of the heading for guarantees above, if there is one.
+    let mut guarantee: Option<usize> = None;
     for (from, to, text) in sentences(document) {
         let is_own = is_normative(&text, words);
         let introduces = is_own && text.trim_end().trim_end_matches(['*', '_']).ends_with(':');
@@ -26,7 +26,9 @@ pub(super) fn normative_sentences(document: &str, words: &[String]) -> Vec<(usiz
         for heading in lines.get(last..from - 1).unwrap_or_default().iter().filter(|line| is_heading(line)) {
             (is_demanded, demanding) = (false, Vec::new());
             let level = heading_level(heading);
-            promise = promise.filter(|above| *above < level).or_else(|| promises(heading, words).then_some(level));
+            guarantee = guarantee
+                .filter(|above| *above < level)
+                .or_else(|| is_guarantee_heading(heading, words).then_some(level));
         }
         last = to;
         if items.contains(&from) {
@@ -36,28 +38,34 @@ pub(super) fn normative_sentences(document: &str, words: &[String]) -> Vec<(usiz
         }
         let is_item = items.contains(&from);
         let is_normative = is_own || is_item && (is_demanded || !demanding.is_empty());
-        found.push(ReadSentence { from, to, text, is_normative, is_promised: is_item && promise.is_some() });
+        found.push(ClassifiedSentence {
+            from,
+            to,
+            text,
+            is_normative,
+            is_in_guarantees: is_item && guarantee.is_some(),
+        });
         if items.contains(&from) && introduces {
             demanding.push(column);
         }
     }
-    with_promised_items(found, &lines)
+    add_guarantee_items(found, &lines)
 }
 
-/// The normative sentences. An item of a promising list without one is a sentence as a whole.
-fn with_promised_items(all: Vec<ReadSentence>, lines: &[&str]) -> Vec<(usize, usize, String)> {
+/// Returns the normative sentences, with each item below a heading for guarantees that has none, as one sentence.
+fn add_guarantee_items(all: Vec<ClassifiedSentence>, lines: &[&str]) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
     // The item in progress: its lines and text, and whether one of its sentences is normative.
     let mut item: Option<(usize, usize, String, bool)> = None;
     let finish = |item: Option<(usize, usize, String, bool)>, found: &mut Vec<_>| {
         found.extend(item.filter(|item| !item.3).map(|(from, to, text, _)| (from, to, text)));
     };
-    for ReadSentence { from, to, text, is_normative, is_promised } in all {
+    for ClassifiedSentence { from, to, text, is_normative, is_in_guarantees } in all {
         let is_first = starts_item(lines[from - 1]) && item.as_ref().is_none_or(|(first, ..)| *first != from);
-        if !is_promised || is_first {
+        if !is_in_guarantees || is_first {
             finish(item.take(), &mut found);
         }
-        if is_promised {
+        if is_in_guarantees {
             let (_, end, whole, has_own) = item.get_or_insert_with(|| (from, to, String::new(), false));
             *end = to;
             if !whole.is_empty() {
@@ -74,14 +82,13 @@ fn with_promised_items(all: Vec<ReadSentence>, lines: &[&str]) -> Vec<(usize, us
     found
 }
 
-/// A sentence of a document.
-struct ReadSentence {
+struct ClassifiedSentence {
     from: usize,
     to: usize,
     text: String,
     is_normative: bool,
-    /// It is in an item below a promising heading.
-    is_promised: bool,
+    /// It is in an item below a heading for guarantees.
+    is_in_guarantees: bool,
 }
 
 /// Whether an item of a list begins on the line.
@@ -101,9 +108,9 @@ fn heading_level(line: &str) -> usize {
     line.len() - line.trim_start_matches(['#', '=']).len()
 }
 
-/// Whether the items below this heading are promises.
-fn promises(heading: &str, words: &[String]) -> bool {
-    !words.iter().all(String::is_empty) && is_normative(heading, &PROMISING_HEADINGS.map(str::to_owned))
+/// Whether the items below this heading are guarantees.
+fn is_guarantee_heading(heading: &str, words: &[String]) -> bool {
+    !words.iter().all(String::is_empty) && is_normative(heading, &GUARANTEE_HEADINGS.map(str::to_owned))
 }
 
 /// Whether a sentence has one of the words, as a reader sees it.
@@ -213,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_below_a_promising_heading_is_normative_as_a_whole_unless_one_of_its_sentences_is() {
+    fn an_item_below_a_heading_for_guarantees_is_normative_as_a_whole_unless_one_of_its_sentences_is() {
         let document = "# Lock\n\n- Clients take turns.\n\n## Guarantees of the lock\n\nIn short:\n\n- One holder. All others\n  wait.\n\
                         - Fairness. It must be fair. Clients wait in line.\n\n### Safety\n\n1. The token grows.\n\nThat is all.\n\n\
                         ## Files\n\n- lock.c\n";

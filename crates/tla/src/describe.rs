@@ -280,9 +280,9 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     if !bounds.vacuous_premises.is_empty() {
         parts.push(list("premises not shown to be true in any state:", &bounds.vacuous_premises));
     }
-    parts.extend(bounds.vacuous_properties.iter().map(|(name, why)| format!("{name} shows nothing: {why}")));
+    parts.extend(bounds.vacuous_properties.iter().map(|(name, why)| format!("{name} is vacuous: {why}")));
     if !bounds.not_falsified.is_empty() {
-        parts.push(list("not shown that they can be false:", &bounds.not_falsified));
+        parts.push(list("no violating state is known for:", &bounds.not_falsified));
     }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());

@@ -33,7 +33,14 @@ pub fn failing_assertions(module: &Module, cfg: &Cfg) -> Option<(Vec<FailingAsse
             }
         }
     }
-    ranges.sort_by_key(|range| range.start);
+    ranges.sort_by_key(|range: &std::ops::Range<usize>| range.start);
+    // Of nested ones, the outer one is replaced.
+    let mut end = 0;
+    ranges.retain(|range| {
+        let is_inside = range.start < end;
+        end = end.max(range.end);
+        !is_inside
+    });
     let with_false = |failing: &[std::ops::Range<usize>]| {
         let mut text = source.clone();
         for range in failing.iter().rev() {

@@ -196,11 +196,10 @@ pub struct Bounds {
     /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vacuous_premises: Vec<String>,
-    /// Properties that cover a requirement and show nothing of it, with the reason: nothing in the states that the check
-    /// explored, or in all states that the types allow, could make them false.
+    /// Vacuous properties that cover a requirement, by name, with the reason: the requirement counts as not checked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vacuous_properties: BTreeMap<String, String>,
-    /// Properties that cover a requirement, if no state that the types allow is known in which they are false, with the reason.
+    /// Properties that cover a requirement and for which no violating state is known, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_falsified: Vec<String>,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
@@ -571,7 +570,7 @@ impl CheckOutcome {
             && !self.invariants.iter().any(|known| known == name)
     }
 
-    /// Why this property shows nothing of the requirement that it covers, whatever its verdict is.
+    /// Why this property is vacuous: it shows nothing of the requirement that it covers, whatever its verdict is.
     pub fn why_vacuous(&self, name: &str) -> Option<&str> {
         self.bounds.vacuous_properties.get(name).map(String::as_str)
     }

@@ -156,7 +156,7 @@ impl<'a> Premises<'a, '_> {
                         self.arm(tree, guard, "", value, context, depth);
                     }
                 }
-                // What holds otherwise is no premise that could be wrong by itself.
+                // OTHER has no premise of its own.
                 for other in tree.children(id).filter(|arm| tree.kind(*arm) == NodeKind::OtherArm) {
                     if let Some(value) = tree.children(other).last().filter(|value| !self.is_decided(tree, *value)) {
                         self.leaf(tree, value, context);
@@ -193,9 +193,9 @@ impl<'a> Premises<'a, '_> {
     }
 
     /// A formula that is not taken apart: only the sets in it can be without elements.
-    fn leaf(&mut self, tree: &Tree, id: Id, context: &[Context]) {
+    fn leaf(&mut self, tree: &'a Tree, id: Id, context: &[Context]) {
         let before = self.asked.questions.len();
-        self.filters(tree, id, context, 0);
+        self.filters(tree, id, context);
         if self.asked.questions.len() == before {
             self.note_unconditional(context);
         }
@@ -292,7 +292,7 @@ impl<'a> Premises<'a, '_> {
     }
 
     /// `~(A /\ B /\ C)` says nothing unless all but one of them are true together in some state, and what that one reads changes.
-    fn never_together(&mut self, tree: &Tree, id: Id, parts: &[Id], context: &[Context]) {
+    fn never_together(&mut self, tree: &'a Tree, id: Id, parts: &[Id], context: &[Context]) {
         if parts.len() < 2 || parts.len() > MAX_FORBIDDEN {
             return self.leaf(tree, id, context);
         }
@@ -308,14 +308,18 @@ impl<'a> Premises<'a, '_> {
             definitions.push_str(&asked.definitions);
             is_about_steps |= asked.is_about_steps;
             let changes = references(tree, &self.module.source, *without, &[]);
-            let changes = differs_from_start(self.initial_values, &self.module.variables_among(&changes));
+            let changes = self
+                .module
+                .is_self_contained()
+                .then(|| differs_from_start(self.initial_values, &self.module.variables_among(&changes)))
+                .flatten();
             alternatives.push(std::iter::once(asked.predicate).chain(changes).collect());
         }
         let text = tree.text(id, &self.module.source).split_whitespace().collect::<Vec<_>>().join(" ");
         self.asked.questions.push(Question {
             subject: Subject::Premise,
             property: self.property.to_owned(),
-            label: format!("{}: all but one conjunct of `{text}`", self.property),
+            label: format!("{}: `{text}` without any one of its conjuncts", self.property),
             alternatives,
             is_about_steps,
             subscript: self.subscript(),
@@ -374,7 +378,8 @@ impl<'a> Premises<'a, '_> {
         let constant =
             |bound: &Id| tree.field(*bound, Field::Set).is_some_and(|set| self.module.is_constant(tree, set));
         let text = &self.module.source[tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end];
-        (!text.contains('\n') && (context.is_empty() || bounds.iter().all(constant))).then(|| text.to_owned())
+        let text = joined_lines(text)?;
+        (context.is_empty() || bounds.iter().all(constant)).then_some(text)
     }
 
     /// Asks whether an initial state violates `P` of `<>P`. If none does, `<>P` always holds.
@@ -398,6 +403,12 @@ impl<'a> Premises<'a, '_> {
         let id = tree.strip_parentheses(id);
         let Some(premise) = self.premise_text(tree, id, sign) else { return false };
         context.push(premise);
+        // Whether a constant formula is true says nothing of the states.
+        let reads = self.module.variables_among(&references(tree, &self.module.source, id, &[]));
+        let may_read = |one: &Context| matches!(one, Context::Call { .. } | Context::Let(_));
+        if reads.is_empty() && self.module.is_self_contained() && !context.iter().any(may_read) {
+            return true;
+        }
         let label = tree.text(id, &self.module.source).split_whitespace().collect::<Vec<_>>().join(" ");
         let label = if sign.is_empty() { label } else { format!("{sign}({label})") };
         let Asked { predicate, definitions, is_about_steps } = self.ask(context, 0);
@@ -477,6 +488,12 @@ impl<'a> Premises<'a, '_> {
     }
 }
 
+/// The text on one line; `None` if its lines are those of a bulleted list.
+pub(super) fn joined_lines(text: &str) -> Option<String> {
+    let is_list = text.contains('\n') && ["/\\", "\\/", "\\*", "(*"].iter().any(|mark| text.contains(mark));
+    (!is_list).then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 struct Asked {
     predicate: String,
     definitions: String,
@@ -541,7 +558,7 @@ mod tests {
     /// The predicates that are asked about, and whether a part of the property has no premise.
     fn asked(property: &str) -> (Vec<String>, bool) {
         let body = format!(
-            "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nOdd(k) == k % 2 = 1\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\nSafe == {property}"
+            "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\nSafe == {property}"
         );
         let role = if property.contains("[]") && !property.starts_with("CASE") { "PROPERTY" } else { "INVARIANT" };
         let asked =
@@ -568,9 +585,13 @@ mod tests {
             ("CASE n = 1 -> m = 1 [] n = 2 -> FALSE [] OTHER -> TRUE", &["n = 1"], true),
             ("LET k == n + 1 IN k = 2 => m = 1", &["( LET k == n + 1 IN (k = 2))"], false),
             ("\\A p \\in {r \\in P : n = r} : m = p", &["\\E r \\in P : (n = r)"], false),
-            ("Cardinality({r \\in P : Odd(r)}) <= m", &["\\E r \\in P : (Odd(r))"], false),
+            ("Cardinality({r \\in P : r < n}) <= 1", &["\\E r \\in P : (r < n)"], false),
+            ("2 > Cardinality({r \\in P : r < n})", &["\\E r \\in P : (r < n)"], false),
+            ("\\A a,\n   b \\in {r \\in P : r < n} : a = b", &["\\E r \\in P : (r < n)"], false),
+            ("Cardinality({r \\in P : r < n}) < 1", &[], true),
+            ("\\A a \\in {r \\in P : r < n} : FALSE", &[], true),
             ("[][n = 1 /\\ n' = 2 => m' = 1]_vars", &["n = 1 /\\ n' = 2 (step)"], false),
-            // What must not be is no premise.
+            // A state that must not occur is no premise.
             ("n = 1 => FALSE", &[], true),
             ("~(n = 1)", &[], true),
             ("{r \\in P : n = r} = {}", &[], true),

@@ -1,5 +1,6 @@
 //! The ways to change a variable to another value of its type, as parts of a next-state relation. Pure.
 
+use super::cfg::Cfg;
 use super::module::Module;
 use super::references::references;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
@@ -12,6 +13,9 @@ const MAX_WIDE_SEQUENCE: usize = 5;
 /// Number of values that are tried for a variable of type `Nat` or `Int`.
 pub(super) const MAX_NUMBERS: usize = 10;
 
+/// Number of elements from which an interval is shortened.
+const LONG_INTERVAL: i64 = 30;
+
 /// One way to change a value: quantifiers, a condition, and the new value.
 pub(super) struct Move {
     pub(super) quantifiers: String,
@@ -23,15 +27,16 @@ pub(super) struct Move {
 /// Finds the changes of one variable.
 pub(super) struct Moves<'t, 'g> {
     pub(super) module: &'t Module,
+    pub(super) cfg: &'t Cfg,
     /// The beginning of the names that the moves bind.
     pub(super) prefix: &'t str,
-    /// What is tried of `Nat`.
+    /// The numbers that are tried for `Nat`.
     pub(super) numbers: &'t [i64],
     pub(super) leaves_types: bool,
     pub(super) variable: &'t str,
     /// The number of names that are bound so far.
     pub(super) binders: usize,
-    /// Which values are not tried.
+    /// The values that the search skips, for messages.
     pub(super) gaps: &'g mut Vec<String>,
 }
 
@@ -67,7 +72,7 @@ impl Moves<'_, '_> {
         let moves = match path.role {
             Role::Member => self.member(tree, *set, prefix, &target, 0),
             Role::Subset => self.subset(tree, *set, prefix, &target),
-            Role::Sequence => self.sequence(tree, *set, prefix, &target),
+            Role::Sequence => self.sequence(tree, *set, prefix, &target, path.longest),
         };
         let in_variable = |one: Move| Move {
             quantifiers: format!("{}{}", path.quantifiers, one.quantifiers),
@@ -107,6 +112,9 @@ impl Moves<'_, '_> {
                 for pair in parts.chunks_exact(2) {
                     let field = tree.text(pair[0], &module.source);
                     let inner = self.member(tree, pair[1], prefix, &format!("{target}.{field}"), depth + 1);
+                    if inner.is_empty() {
+                        self.gaps.push(format!("no values of {target}.{field} were tried"));
+                    }
                     found.extend(
                         inner
                             .into_iter()
@@ -125,7 +133,7 @@ impl Moves<'_, '_> {
                 self.member(&named.tree, body, "", target, depth + 1)
             }
             NodeKind::Call if text.starts_with("Seq(") => {
-                tree.children(set).nth(1).map(|of| self.sequence(tree, of, prefix, target)).unwrap_or_default()
+                tree.children(set).nth(1).map(|of| self.sequence(tree, of, prefix, target, None)).unwrap_or_default()
             }
             _ => self.values(tree, set, prefix).map(|values| self.element(&values)).unwrap_or_default(),
         }
@@ -145,10 +153,12 @@ impl Moves<'_, '_> {
     }
 
     /// The changes of a sequence: an element more at its end, or one less at its beginning.
-    fn sequence(&mut self, tree: &Tree, elements: Id, prefix: &str, target: &str) -> Vec<Move> {
+    fn sequence(&mut self, tree: &Tree, elements: Id, prefix: &str, target: &str, allowed: Option<usize>) -> Vec<Move> {
         let Some(of) = self.values(tree, elements, prefix) else { return Vec::new() };
         let longest = if self.leaves_types { MAX_WIDE_SEQUENCE } else { MAX_SEQUENCE };
-        self.gaps.push(format!("of {}, only sequences of up to {longest} were tried", self.variable));
+        if allowed.is_none_or(|allowed| allowed > longest) {
+            self.gaps.push(format!("only sequences of at most {longest} elements were tried for {}", self.variable));
+        }
         let mut moves = self.element(&of);
         for one in &mut moves {
             one.condition = format!("Len({target}) < {longest}");
@@ -194,7 +204,7 @@ impl Moves<'_, '_> {
             let by = if tree.kind(id) == NodeKind::NumberSet {
                 Some(self.some_numbers(tree, id)?)
             } else {
-                self.widened(tree, id)
+                self.shortened(tree, id).or_else(|| self.widened(tree, id))
             };
             if let Some(by) = by {
                 replaced_from = tree.node(id).start;
@@ -218,10 +228,30 @@ impl Moves<'_, '_> {
         };
         let tried = (is_int || self.leaves_types).then_some(-1).into_iter().chain(self.numbers.iter().copied());
         let tried = tried.map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
-        let gap = format!("of {}, only the numbers {tried} were tried", self.variable);
+        let gap = format!("only the numbers {tried} were tried for {}", self.variable);
         if !self.gaps.contains(&gap) {
             self.gaps.push(gap);
         }
+        Some(format!("{{{tried}}}"))
+    }
+
+    /// Some elements of an interval that is too long to try each of them in each state.
+    fn shortened(&mut self, tree: &Tree, set: Id) -> Option<String> {
+        let (from, to) = tree.operands(set).filter(|_| tree.operator(set) == "..")?;
+        let number = |id: Id| -> Option<i64> {
+            let text = tree.text(tree.strip_parentheses(id), &self.module.source);
+            text.parse().ok().or_else(|| self.cfg.constants.get(text)?.parse().ok())
+        };
+        let (from, to) = (number(from)?, number(to)?);
+        if to.saturating_sub(from) < LONG_INTERVAL {
+            return None;
+        }
+        let wider = i64::from(self.leaves_types);
+        let tried = [from - wider, from, from + 1, from + 2, from + (to - from) / 2, to - 1, to, to + wider];
+        let mut tried = tried.map(|number| number.to_string()).to_vec();
+        tried.dedup();
+        let tried = tried.join(", ");
+        self.gaps.push(format!("only the numbers {tried} were tried for {}", self.variable));
         Some(format!("{{{tried}}}"))
     }
 

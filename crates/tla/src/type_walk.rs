@@ -1,6 +1,6 @@
 //! Questions that show if a property can be false at all: is there a state that `TypeOK` allows, reachable or not, in which it is?
-//! The search begins in the initial states of the specification and changes one variable at a time to another value of its
-//! type, so it meets the states that differ least from an initial one first. A property that is true in all of them restricts
+//! The search begins in the initial states of the specification and changes one variable at a time, for a step one or two, to
+//! another value of its type, so it meets the states that differ least from an initial one first. A property that is true in all of them restricts
 //! nothing that the types do not. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use super::references::references;
 use super::specification_formula::SpecificationFormula;
 use super::syntax::{Field, Id, NodeKind, Tree};
 use super::type_moves::{MAX_NUMBERS, Move, Moves};
-use super::typed_paths::{TypedPath, typed_paths};
+use super::typed_paths::{TypedPaths, typed_paths};
 use super::vacuity::{Question, Subject, free_prefix, plain};
 
 /// The definition that says which values the variables can have.
@@ -31,18 +31,18 @@ pub struct TypeWalk {
     /// The names of its initial predicate and next-state relation.
     pub init: String,
     pub next: String,
-    /// What is checked, as INVARIANT or as PROPERTY.
+    /// The name of the formula that is checked, as INVARIANT or as PROPERTY.
     pub formula: String,
     pub is_invariant: bool,
-    /// Why the search does not meet all that the types allow. Without a violation, nothing follows then.
+    /// The values and steps that the search skips. If there are any, a search without a violation decides nothing.
     pub gaps: Vec<String>,
 }
 
 /// The searches for the properties that cover a requirement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TypeWalks {
-    /// A search within the types, and one that leaves them, if there is any. It tells a property that only repeats the types from
-    /// one that is always true.
+    /// A search within the types, and one that leaves them, if there is any. It separates a property that
+    /// the types imply from one that is always true.
     pub walks: Vec<(TypeWalk, Option<TypeWalk>)>,
     /// The properties without a search, with the reason.
     pub without: Vec<(String, String)>,
@@ -78,7 +78,8 @@ pub fn type_walks(module: &Module, cfg: &Cfg) -> TypeWalks {
 /// Asks, for each property that covers a requirement, whether a reachable state differs from the initial ones in a variable that
 /// the property reads. There is no question if the initial value of one of them is not a constant.
 pub fn change_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
-    let initial = initial_values(module, cfg);
+    // What a property reads through another module is not known.
+    let initial = if module.is_self_contained() { initial_values(module, cfg) } else { BTreeMap::new() };
     let ask = |name: String| {
         plain(module, &name)?;
         let variables = module.variables_of(&name, |_| true);
@@ -187,10 +188,47 @@ impl Checked {
             if has_steps || closure.iter().any(is_temporal) { None } else { state_predicate(module, definition) };
         match predicate {
             Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true }),
-            None if has_future => None,
+            None if has_future || !is_about_each_step(module, definition) => None,
             None => Some(Self { predicate: None, is_invariant: false }),
         }
     }
+}
+
+/// Whether the formula is a conjunction of formulas about each state and each step: `[]P` and `[][A]_v`, also below `\A`.
+fn is_about_each_step(module: &Module, definition: &Definition) -> bool {
+    let is_simple = |tree: &Tree, id: Id| {
+        let range = tree.range(id);
+        !tree
+            .ids()
+            .any(|inner| range.contains(&tree.node(inner).start) && inner != id && tree.kind(inner).is_temporal())
+    };
+    let mut open: Vec<(&Tree, Id)> = conjuncts(module, definition);
+    while let Some((tree, id)) = open.pop() {
+        let id = tree.strip_parentheses(id);
+        let follows = match (tree.kind(id), tree.operator(id)) {
+            (NodeKind::BoxAction, _) => true,
+            (NodeKind::Prefix, "[]") => {
+                let Some(operand) = tree.field(id, Field::Right) else { return false };
+                let operand = tree.strip_parentheses(operand);
+                if tree.kind(operand) == NodeKind::BoxAction || tree.kind(operand) == NodeKind::Bounded {
+                    open.push((tree, operand));
+                    true
+                } else {
+                    is_simple(tree, operand)
+                }
+            }
+            (NodeKind::Bounded, _) if tree.is_for_all(id) => {
+                let Some(body) = tree.field(id, Field::Body) else { return false };
+                open.push((tree, body));
+                true
+            }
+            _ => is_simple(tree, id),
+        };
+        if !follows {
+            return false;
+        }
+    }
+    true
 }
 
 /// The formula without its temporal operators, and with `=>` in place of `~>`: if it is true in every state, then so is the property
@@ -199,24 +237,35 @@ fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
     let tree = &definition.tree;
     let body = definition.body()?;
     let mut marks: Vec<(usize, &str)> = Vec::new();
-    let mut open = vec![body];
-    while let Some(id) = open.pop() {
+    // Whether only `<>` of a state predicate may follow: another formula may be true later and the part itself not.
+    let mut open = vec![(body, false)];
+    while let Some((id, is_limited)) = open.pop() {
         let id = tree.strip_parentheses(id);
         let side = |side| tree.field(id, side);
         let place = || Some(tree.node(side(Field::Symbol)?).start);
         match (tree.kind(id), tree.operator(id)) {
-            (NodeKind::ConjunctionList | NodeKind::DisjunctionList, _) => open.extend(tree.children(id)),
-            (NodeKind::Infix, "/\\" | "\\/") => open.extend([side(Field::Left)?, side(Field::Right)?]),
-            (NodeKind::Infix, "=>") => open.push(side(Field::Right)?),
-            (NodeKind::Infix, "~>") => {
+            (NodeKind::ConjunctionList, _) => open.extend(tree.children(id).map(|item| (item, is_limited))),
+            (NodeKind::DisjunctionList, _) => open.extend(tree.children(id).map(|item| (item, true))),
+            (NodeKind::Infix, "/\\") => {
+                open.extend([(side(Field::Left)?, is_limited), (side(Field::Right)?, is_limited)])
+            }
+            (NodeKind::Infix, "\\/") => open.extend([(side(Field::Left)?, true), (side(Field::Right)?, true)]),
+            (NodeKind::Infix, "=>") => open.push((side(Field::Right)?, true)),
+            (NodeKind::Infix, "~>") if !is_limited => {
                 marks.push((place()?, "=>"));
-                open.push(side(Field::Right)?);
+                open.push((side(Field::Right)?, true));
             }
-            (NodeKind::Prefix, "[]" | "<>") => {
+            (NodeKind::Prefix, "[]") if !is_limited => {
                 marks.push((place()?, "  "));
-                open.push(side(Field::Right)?);
+                open.push((side(Field::Right)?, false));
             }
-            (NodeKind::Bounded, _) => open.push(side(Field::Body)?),
+            (NodeKind::Prefix, "<>") => {
+                marks.push((place()?, "  "));
+                if !is_limited {
+                    open.push((side(Field::Right)?, false));
+                }
+            }
+            (NodeKind::Bounded, _) => open.push((side(Field::Body)?, is_limited || tree.is_exists(id))),
             _ => {}
         }
     }
@@ -233,15 +282,25 @@ fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
     Some(text)
 }
 
+/// The names that a text of quantifiers binds.
+fn bound_names(quantifiers: &str) -> impl Iterator<Item = &str> {
+    quantifiers
+        .split("\\E ")
+        .skip(1)
+        .filter_map(|part| part.split("\\in").next())
+        .flat_map(|names| names.split(',').map(str::trim))
+}
+
 /// A number that most bounds exclude.
 const LARGE_NUMBER: i64 = 10_000;
 
 /// The types of a module's variables, and the searches that they allow.
 struct Types<'a> {
     module: &'a Module,
+    cfg: &'a Cfg,
     prefix: String,
     init: String,
-    paths: Vec<TypedPath<'a>>,
+    types: TypedPaths<'a>,
     numbers: Vec<i64>,
 }
 
@@ -256,8 +315,8 @@ impl<'a> Types<'a> {
         let configured = cfg.constants.values().flat_map(|value| words(value));
         let numbers: BTreeSet<i64> = configured.flat_map(|number| [number, number + 1]).chain([0, 1, 2]).collect();
         let numbers = numbers.into_iter().take(MAX_NUMBERS).chain([LARGE_NUMBER]).collect();
-        let paths = typed_paths(module, definition);
-        Ok(Self { module, prefix: free_prefix(module), init: init.join(" /\\ "), paths, numbers })
+        let types = typed_paths(module, cfg, definition);
+        Ok(Self { module, cfg, prefix: free_prefix(module), init: init.join(" /\\ "), types, numbers })
     }
 
     fn walk(&self, definition: &Definition, checked: &Checked, leaves_types: bool) -> Result<TypeWalk, String> {
@@ -266,17 +325,26 @@ impl<'a> Types<'a> {
         let read = if checked.is_invariant {
             module.variables_of(&definition.name, |_| true)
         } else {
-            gaps.push("a step of the search changes one or two variables".to_owned());
+            gaps.push("only steps that change one or two variables were tried".to_owned());
             self.variables_of_steps(definition)
         };
         let prefix = &self.prefix;
         let mut changes: Vec<(&str, Vec<Move>)> = Vec::new();
         for variable in &read {
-            let mut moves =
-                Moves { module, prefix, numbers: &self.numbers, leaves_types, variable, binders: 0, gaps: &mut gaps };
-            let moves = moves.of_variable(&self.paths);
+            gaps.extend(self.types.gaps_of(variable));
+            let mut moves = Moves {
+                module,
+                cfg: self.cfg,
+                prefix,
+                numbers: &self.numbers,
+                leaves_types,
+                variable,
+                binders: 0,
+                gaps: &mut gaps,
+            };
+            let moves = moves.of_variable(&self.types.paths);
             if moves.is_empty() {
-                gaps.push(format!("{TYPES} names no values of {variable} that can be tried"));
+                gaps.push(format!("{TYPES} gives no finite set of values for {variable}"));
             } else {
                 changes.push((variable, moves));
             }
@@ -288,6 +356,13 @@ impl<'a> Types<'a> {
         let names: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
         let mut disjuncts = Vec::new();
         let mut add = |changed: &[(&str, &Move)]| {
+            // No name can be bound twice.
+            if let [(_, one), (_, other)] = changed
+                && bound_names(&one.quantifiers)
+                    .any(|name| bound_names(&other.quantifiers).any(|second| second == name))
+            {
+                return;
+            }
             let quantifiers: String = changed.iter().map(|(_, one)| one.quantifiers.as_str()).collect();
             let mut parts: Vec<String> = changed.iter().map(|(_, one)| one.condition.clone()).collect();
             parts.retain(|condition| !condition.is_empty());
@@ -335,6 +410,13 @@ impl<'a> Types<'a> {
         let mut found = BTreeSet::new();
         for action in actions {
             found.extend(self.module.variables_among(&references(tree, &self.module.source, action, &[])));
+        }
+        // A step that leaves the subscript unchanged violates nothing.
+        for subscript in tree.of_kind(NodeKind::BoxAction).filter_map(|id| tree.children(id).last()) {
+            let of = self.module.variables_among(&references(tree, &self.module.source, subscript, &[]));
+            if found.is_disjoint(&of) {
+                found.extend(of);
+            }
         }
         found
     }
@@ -425,9 +507,9 @@ mod tests {
     fn values_that_are_not_tried_are_gaps() {
         let gaps = |types: &str| walks(types, "n < 2").walks.remove(0).0.gaps;
         assert_eq!(gaps("n \\in 0..3"), [""; 0]);
-        assert_eq!(gaps("n \\in Nat"), ["of n, only the numbers 0, 1, 2, 10000 were tried"]);
+        assert_eq!(gaps("n \\in Nat"), ["only the numbers 0, 1, 2, 10000 were tried for n"]);
         let without = walks("f \\in [P -> 0..1]", "n < 2").without;
-        assert_eq!(without, [("Safe".to_owned(), "TypeOK names no values of n that can be tried".to_owned())]);
+        assert_eq!(without, [("Safe".to_owned(), "TypeOK gives no finite set of values for n".to_owned())]);
         assert_eq!(walks("n \\in 0..3", "\\A p \\in P : p = p").constant, ["Safe"]);
     }
 }

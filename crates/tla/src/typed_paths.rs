@@ -1,9 +1,11 @@
 //! What a type invariant says of the values of variables, and of their parts: `x[p].f \in S`. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
 use super::module::Module;
+use super::references::references;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 
 /// A part of a variable with the set of its values.
@@ -17,6 +19,10 @@ pub(super) struct TypedPath<'a> {
     /// What comes before the text of the set, because the set is written in terms of parameters: `LET n == (1) IN `.
     pub(super) prefix: String,
     pub(super) role: Role,
+    /// The text of the set over which the only quantifier ranges; empty if there is none, or several.
+    pub(super) domain: String,
+    /// The greatest length that the definition allows, if the part is a sequence and the length is a number.
+    pub(super) longest: Option<usize>,
     pub(super) tree: &'a Tree,
     pub(super) set: Id,
 }
@@ -42,12 +48,44 @@ const BUDGET: usize = 20_000;
 
 /// The parts of variables that the conjuncts of a definition type. Conjuncts are also found below `\A`, in definitions, and in
 /// operators with parameters. Other forms type nothing.
-pub(super) fn typed_paths<'a>(module: &'a Module, definition: &'a Definition) -> Vec<TypedPath<'a>> {
-    let mut reader = Reader { module, found: Vec::new(), budget: BUDGET };
+pub(super) fn typed_paths<'a>(module: &'a Module, cfg: &'a Cfg, definition: &'a Definition) -> TypedPaths<'a> {
+    let mut reader = Reader {
+        module,
+        cfg,
+        found: Vec::new(),
+        lengths: Vec::new(),
+        domains: Vec::new(),
+        related: BTreeSet::new(),
+        budget: BUDGET,
+    };
     if let Some(body) = definition.body() {
         reader.formula(&definition.tree, body, &Scope::default(), 0);
     }
-    reader.found
+    for path in &mut reader.found {
+        let own = reader.lengths.iter().filter(|(of, _)| of.variable == path.variable && of.indexes == path.indexes);
+        path.longest = own.map(|(_, longest)| *longest).min();
+        let is_whole =
+            path.indexes.is_empty() || reader.domains.contains(&(path.variable.clone(), path.domain.clone()));
+        if !is_whole {
+            reader.related.insert(path.variable.clone());
+        }
+    }
+    TypedPaths { paths: reader.found, related: reader.related }
+}
+
+/// What a definition says of the values of variables.
+#[derive(Debug, Clone)]
+pub(super) struct TypedPaths<'a> {
+    pub(super) paths: Vec<TypedPath<'a>>,
+    /// The variables of which it says something else, or of which it types only some parts.
+    related: BTreeSet<String>,
+}
+
+impl TypedPaths<'_> {
+    /// Why not every value that the definition allows can be reached by changes of single parts.
+    pub(super) fn gaps_of(&self, variable: &str) -> Option<String> {
+        self.related.contains(variable).then(|| format!("not all values of {variable} that TypeOK allows were tried"))
+    }
 }
 
 /// A part of a variable that an expression names.
@@ -61,16 +99,31 @@ struct Path {
 #[derive(Debug, Clone, Default)]
 struct Scope {
     quantifiers: String,
+    /// The text of the set of the only quantifier.
+    domain: String,
     prefix: String,
     /// The parts of variables that parameters stand for; `None` for another value.
     parameters: BTreeMap<String, Option<Path>>,
+    /// The numbers that parameters stand for.
+    numbers: BTreeMap<String, usize>,
     /// The names that number the elements of a sequence.
     positions: BTreeMap<String, Path>,
 }
 
+/// Whether the text has this name as a word.
+fn has_word(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+}
+
 struct Reader<'a> {
     module: &'a Module,
+    cfg: &'a Cfg,
     found: Vec<TypedPath<'a>>,
+    /// The greatest lengths of sequences.
+    lengths: Vec<(Path, usize)>,
+    /// The variables with the text of S in `DOMAIN x = S`.
+    domains: Vec<(String, String)>,
+    related: BTreeSet<String>,
     budget: usize,
 }
 
@@ -94,10 +147,36 @@ impl<'a> Reader<'a> {
             }
             (NodeKind::Infix, "\\in", Some((lhs, rhs))) => self.typed(tree, lhs, rhs, Role::Member, scope),
             (NodeKind::Infix, "\\subseteq", Some((lhs, rhs))) => self.typed(tree, lhs, rhs, Role::Subset, scope),
+            (NodeKind::Infix, "<=" | "=<" | "\\leq", Some((lhs, rhs))) => {
+                let of = self.length_of(tree, lhs, scope);
+                match (of, self.number(tree, rhs, scope)) {
+                    (Some(path), Some(longest)) => self.lengths.push((path, longest)),
+                    (Some(_), None) => {}
+                    (None, _) => self.relate(tree, id, scope),
+                }
+            }
             (NodeKind::Bounded, ..) if tree.is_for_all(id) => self.for_all(tree, id, scope, depth),
             (NodeKind::Reference | NodeKind::Call, ..) => self.call(tree, id, scope, depth),
-            _ => {}
+            (NodeKind::Infix, "=", Some((lhs, rhs))) => match tree.operand_of(tree.strip_parentheses(lhs), "DOMAIN") {
+                Some(of) if scope.quantifiers.is_empty() && self.module.is_constant(tree, rhs) => {
+                    let name = tree.text(tree.strip_parentheses(of), &self.module.source).to_owned();
+                    self.domains.push((name, self.one_line(tree, rhs)));
+                }
+                _ => self.relate(tree, id, scope),
+            },
+            _ => self.relate(tree, id, scope),
         }
+    }
+
+    /// Notes that a formula says something else of its variables.
+    fn relate(&mut self, tree: &Tree, id: Id, scope: &Scope) {
+        let referenced = references(tree, &self.module.source, id, &[]);
+        self.related.extend(self.module.variables_among(&referenced).into_iter().map(str::to_owned));
+        self.related.extend(scope.parameters.values().flatten().map(|path| path.variable.clone()));
+    }
+
+    fn one_line(&self, tree: &Tree, id: Id) -> String {
+        tree.text(tree.strip_parentheses(id), &self.module.source).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn typed(&mut self, tree: &'a Tree, lhs: Id, set: Id, role: Role, scope: &Scope) {
@@ -111,34 +190,37 @@ impl<'a> Reader<'a> {
         });
         let (path, role) = match element.flatten() {
             Some(sequence) if role == Role::Member => (sequence, Role::Sequence),
-            Some(_) => return,
+            Some(_) => return self.relate(tree, lhs, scope),
             None => match self.path(tree, lhs, scope) {
                 Some(path) => (path, role),
-                None => return,
+                None => return self.relate(tree, lhs, scope),
             },
         };
         let Path { variable, indexes } = path;
-        let (quantifiers, prefix) = (scope.quantifiers.clone(), scope.prefix.clone());
-        self.found.push(TypedPath { variable, quantifiers, indexes, prefix, role, tree, set });
+        let Scope { quantifiers, prefix, domain, .. } = scope.clone();
+        self.found.push(TypedPath { variable, quantifiers, indexes, prefix, role, domain, longest: None, tree, set });
     }
 
     fn for_all(&mut self, tree: &'a Tree, id: Id, scope: &Scope, depth: usize) {
         let mut inner = scope.clone();
         for bound in tree.children(id).filter(|child| tree.kind(*child) == NodeKind::Bound) {
-            let Some(set) = tree.field(bound, Field::Set) else { return };
+            let Some(set) = tree.field(bound, Field::Set) else { return self.relate(tree, id, scope) };
             let names: Vec<&str> = tree
                 .children(bound)
                 .filter(|child| tree.kind(*child) == NodeKind::Identifier)
                 .map(|child| tree.text(child, &self.module.source))
                 .collect();
             if names.is_empty() {
-                return;
+                return self.relate(tree, id, scope);
             }
             if let (Some(sequence), [name]) = (self.numbered(tree, set, scope), names.as_slice()) {
                 inner.positions.insert((*name).to_owned(), sequence);
                 continue;
             }
             let text = self.module.text_in_column(tree, set);
+            // With several quantifiers, or a set that changes, not every part is typed.
+            let is_only = inner.quantifiers.is_empty() && names.len() == 1 && self.module.is_constant(tree, set);
+            inner.domain = if is_only && scope.prefix.is_empty() { self.one_line(tree, set) } else { String::new() };
             let names = names.join(", ");
             inner.quantifiers.extend(["\\E ", &names, " \\in (", &scope.prefix, "\n", &text, ") : "]);
         }
@@ -151,12 +233,22 @@ impl<'a> Reader<'a> {
     fn numbered(&self, tree: &Tree, set: Id, scope: &Scope) -> Option<Path> {
         let set = tree.strip_parentheses(set);
         let (from, to) = tree.operands(set).filter(|_| tree.operator(set) == "..")?;
-        let name = tree.called_name(to).filter(|name| *name != to)?;
-        let text = |id| tree.text(id, &self.module.source);
-        if text(from) != "1" || text(name) != "Len" {
-            return None;
-        }
-        self.path(tree, tree.children(to).nth(1)?, scope)
+        (tree.text(from, &self.module.source) == "1").then(|| self.length_of(tree, to, scope))?
+    }
+
+    /// The sequence s, if the expression is `Len(s)`.
+    fn length_of(&self, tree: &Tree, id: Id, scope: &Scope) -> Option<Path> {
+        let id = tree.strip_parentheses(id);
+        let name = tree.called_name(id).filter(|name| *name != id)?;
+        let is_length = tree.text(name, &self.module.source) == "Len";
+        is_length.then(|| self.path(tree, tree.children(id).nth(1)?, scope))?
+    }
+
+    /// The value of a number, of a constant that the configuration gives a number, or of a parameter that stands for one.
+    fn number(&self, tree: &Tree, id: Id, scope: &Scope) -> Option<usize> {
+        let text = tree.text(tree.strip_parentheses(id), &self.module.source);
+        let configured = || self.cfg.constants.get(text)?.parse().ok();
+        scope.numbers.get(text).copied().or_else(|| text.parse().ok()).or_else(configured)
     }
 
     fn path(&self, tree: &Tree, id: Id, scope: &Scope) -> Option<Path> {
@@ -200,27 +292,33 @@ impl<'a> Reader<'a> {
     fn call(&mut self, tree: &'a Tree, id: Id, scope: &Scope, depth: usize) {
         let Some(name) = tree.called_name(id) else { return };
         let module = self.module;
-        let Some(definition) = module.definition(tree.text(name, &module.source)) else { return };
+        let Some(definition) = module.definition(tree.text(name, &module.source)) else {
+            return self.relate(tree, id, scope);
+        };
         let arguments: Vec<Id> = tree.children(id).filter(|child| *child != name && id != name).collect();
         let is_plain = definition.kind == DefinitionKind::Operator
             && !definition.has_syntax_errors
             && definition.params.iter().all(|param| param.arity == 0)
             && definition.params.len() == arguments.len();
-        let Some(body) = definition.body().filter(|_| is_plain) else { return };
-        let mut inner = Scope { quantifiers: scope.quantifiers.clone(), ..Scope::default() };
+        let Some(body) = definition.body().filter(|_| is_plain) else { return self.relate(tree, id, scope) };
+        let (quantifiers, domain) = (scope.quantifiers.clone(), scope.domain.clone());
+        let mut inner = Scope { quantifiers, domain, ..Scope::default() };
         inner.prefix.clone_from(&scope.prefix);
         let mut lets = String::new();
         for (param, argument) in definition.params.iter().zip(arguments) {
             // A name cannot be bound twice.
-            if scope.prefix.contains(&format!(" {} == ", param.name)) {
-                return;
-            }
             let text = tree.text(argument, &module.source);
-            if text.contains('\n') {
-                return;
+            let is_bound = [scope.prefix.as_str(), scope.quantifiers.as_str(), text]
+                .iter()
+                .any(|text| has_word(text, &param.name));
+            if is_bound || text.contains('\n') {
+                return self.relate(tree, id, scope);
             }
             lets.extend([" ", &param.name, " == (", text, ")"]);
             inner.parameters.insert(param.name.clone(), self.path(tree, argument, scope));
+            if let Some(number) = self.number(tree, argument, scope) {
+                inner.numbers.insert(param.name.clone(), number);
+            }
         }
         if !lets.is_empty() {
             inner.prefix.extend(["LET", &lets, " IN "]);

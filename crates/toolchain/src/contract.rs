@@ -75,18 +75,18 @@ pub struct Limits {
     pub allowed_modules: Vec<String>,
     /// Where modules are looked up that are not beside the specification.
     pub libraries: Libraries,
-    /// Where a run that continues after violations ends undecided.
+    /// The limits of a run that continues after violations.
     pub past_violations: PastViolationLimits,
 }
 
-/// Where a run that continues after violations ends, before it has explored everything.
+/// The limits at which a run that continues after violations stops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PastViolationLimits {
     /// Number of distinct states.
     pub states: Option<u64>,
     /// Number of steps from an initial state.
     pub depth: Option<u64>,
-    /// It ends as soon as every invariant and every property about steps is violated.
+    /// The run stops as soon as every invariant and every property about steps is violated.
     pub ends_after_all: bool,
 }
 

@@ -76,7 +76,10 @@ async fn run_past_violations(
     let is_open = |name: &String| !violated.contains(name);
     let nothing_is_open = !cfg.invariants.iter().chain(&cfg.properties).any(is_open);
     let (verdict, parsed) = if ends_after_all && nothing_is_open {
-        (Verdict::inconclusive("the search ended when everything was violated"), ParsedOutput::default())
+        (
+            Verdict::inconclusive("the search stopped because all checked properties are violated"),
+            ParsedOutput::default(),
+        )
     } else if past_violations::found_too_many_states(&checker_run.stdout) {
         let limits = [(max_states, "states"), (max_depth, "steps")];
         let limits: Vec<String> =

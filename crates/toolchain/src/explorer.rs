@@ -113,8 +113,8 @@ pub(crate) trait Explorer: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
-    /// The checker for searches with a limit of states: [`Explorer::run_past_violations`].
-    fn bounded(&self) -> Option<Box<dyn Explorer + '_>> {
+    /// Another checker, which starts faster, for questions about vacuity.
+    fn quick(&self) -> Option<Box<dyn Explorer + '_>> {
         None
     }
 

@@ -21,8 +21,9 @@ pub struct JavaToolchain {
     pub tools: Tools,
     pub scratch: PathBuf,
     pub features: OnceCell<Features>,
-    /// Searches that need a limit of states, which TLC does not have.
-    pub bounded: Option<EmbeddedToolchain>,
+    /// The embedded checker. It answers questions about vacuity before TLC, because it starts faster, and makes the searches
+    /// with a limit of states, which TLC does not have.
+    pub embedded: Option<EmbeddedToolchain>,
 }
 
 /// What this version of TLC supports.
@@ -40,13 +41,13 @@ pub struct Features {
 impl JavaToolchain {
     /// Finds the tools without starting them.
     pub fn discover(paths: &ToolPaths<'_>) -> Result<Self, ToolError> {
-        Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new(), bounded: None })
+        Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new(), embedded: None })
     }
 
-    /// With the embedded checker for searches with a limit of states. Without it they are undecided.
+    /// Adds the embedded checker. Without it, searches with a limit of states are undecided.
     #[must_use]
-    pub fn with_bounded_searches(self, checker: EmbeddedToolchain) -> Self {
-        Self { bounded: Some(checker), ..self }
+    pub fn with_embedded_checker(self, checker: EmbeddedToolchain) -> Self {
+        Self { embedded: Some(checker), ..self }
     }
 
     /// SHA-256 of the programs themselves: others at the same paths may decide differently. Starts none of them.

@@ -220,8 +220,8 @@ impl Explorer for Tlc<'_> {
         Box::pin(self.check_with_predicates(request, targets, cx))
     }
 
-    fn bounded(&self) -> Option<Box<dyn Explorer + '_>> {
-        let checker = self.tools.bounded.as_ref()?.new_checker().ok()?;
+    fn quick(&self) -> Option<Box<dyn Explorer + '_>> {
+        let checker = self.tools.embedded.as_ref()?.new_checker().ok()?;
         Some(Box::new(checker))
     }
 

@@ -1,5 +1,5 @@
 //! Checks that a passing check is not vacuous: see [`tlaforge_tla::Question`] and [`tlaforge_tla::TypeWalk`]. An undecided
-//! question counts against the check, with the reason.
+//! question is listed with its reason, except whether a variable changes: an undecided one says nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
     let changes = change_questions(&module, cfg);
     let TypeWalks { walks, without, constant } = type_walks(&module, cfg);
     let questions: Vec<Question> = steps.into_iter().chain(premises).chain(changes).collect();
-    let quick = session.explorer.bounded();
+    let quick = session.explorer.quick();
     let mut asking = Asking { left: session.cx.limits.check, decided: BTreeMap::new(), quick, session };
     let predicates = asking.ask_together(&questions).await?;
     let mut premises: BTreeMap<String, Vec<(Subject, bool)>> = BTreeMap::new();
@@ -44,11 +44,11 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
         }
         let (meaning, list) = match question.subject {
             Subject::Step => ("always possible", &mut bounds.always_enabled),
-            Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
+            Subject::Premise => ("never satisfied", &mut bounds.vacuous_premises),
             Subject::Eventuality => ("", &mut bounds.initial_state_parts),
             Subject::Change => {
                 if reached == Reached::No {
-                    let why = format!("no reachable state changes what it reads: {}", question.label);
+                    let why = format!("no variable that it reads ever changes: {}", question.label);
                     bounds.vacuous_properties.insert(property, why);
                 }
                 continue;
@@ -58,17 +58,14 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
             Reached::Yes { .. } => {}
             Reached::No if meaning.is_empty() => list.push(question.label),
             Reached::No => list.push(format!("{} ({meaning})", question.label)),
-            Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
+            Reached::Unknown(why) => list.push(format!("{} (not decided: {})", question.label, first_line(&why))),
         }
     }
     for (property, never) in premises {
         if never.iter().all(|(_, never)| *never) && !unconditional.contains(&property) {
             let has_premise = never.iter().any(|(subject, _)| *subject == Subject::Premise);
-            let why = if has_premise {
-                "no reachable state satisfies a premise of it"
-            } else {
-                "it holds in each initial state"
-            };
+            let why =
+                if has_premise { "none of its premises is ever satisfied" } else { "it holds in each initial state" };
             bounds.vacuous_properties.insert(property, why.to_owned());
         }
     }
@@ -83,33 +80,39 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
         .extend(constant.into_iter().map(|property| (property, "it reads no variable".to_owned())));
     bounds.not_falsified.extend(without.into_iter().map(|(property, why)| format!("{property} ({why})")));
     for (number, (within, beyond)) in walks.into_iter().enumerate() {
-        let answer = asking.walk(2 * number, &within).await?;
-        if matches!(answer, Reached::Yes { .. }) {
-            continue;
-        }
-        // A property can repeat a part of TypeOK. It is checked then, and not only true because it cannot be false.
-        let repeats_types = match beyond {
-            Some(beyond) => matches!(asking.walk(2 * number + 1, &beyond).await?, Reached::Yes { .. }),
-            None => false,
-        };
-        let property = within.property;
-        match answer {
-            _ if repeats_types => {
-                bounds.not_falsified.push(format!("{property} (it says no more than TypeOK)"));
-            }
-            Reached::Unknown(why) => bounds.not_falsified.push(format!("{property} ({why})")),
-            Reached::No | Reached::Yes { .. } => {
-                let why = "it is true in every state that TypeOK allows".to_owned();
-                bounds.vacuous_properties.insert(property, why);
+        let property = within.property.clone();
+        match asking.walk(2 * number, &within).await? {
+            Reached::Yes { .. } => {}
+            Reached::Unknown(why) => bounds.not_falsified.push(format!("{property} ({})", first_line(&why))),
+            Reached::No => {
+                // A property can repeat a part of TypeOK. It is checked then, and not only true because it cannot be false.
+                let repeats_types = match beyond {
+                    Some(beyond) => matches!(asking.walk(2 * number + 1, &beyond).await?, Reached::Yes { .. }),
+                    None => false,
+                };
+                if repeats_types {
+                    bounds.not_falsified.push(format!("{property} (it says no more than TypeOK)"));
+                } else {
+                    let why = "it is true in every state that TypeOK allows".to_owned();
+                    bounds.vacuous_properties.insert(property, why);
+                }
             }
         }
     }
     Ok(())
 }
 
+/// The time of one search for a state that violates a property.
+const MAX_WALK: Duration = Duration::from_secs(10);
+
+/// The first line of a reason.
+fn first_line(why: &str) -> String {
+    why.lines().next().unwrap_or_default().trim().to_owned()
+}
+
 struct Asking<'s, 'a> {
     session: &'s mut Session<'a>,
-    /// A checker that starts faster than that of the session.
+    /// The embedded checker, if the session's is TLC: it starts faster, and has a limit of states.
     quick: Option<Box<dyn Explorer + 'a>>,
     /// The time left for all runs.
     left: Duration,
@@ -198,8 +201,7 @@ impl Asking<'_, '_> {
         Ok(self.run(spec, &plan).await?.map_or_else(Reached::Unknown, reached_verdict))
     }
 
-    /// The run of the quick checker if it comes to a verdict, and otherwise that of the other one. The inner error says why there
-    /// is none.
+    /// Runs the quick checker, and the other one if the first gives no verdict. The inner error says why neither ran.
     async fn run(&mut self, spec: &SpecText, plan: &RunPlan) -> Result<Result<Run, String>, ToolError> {
         let mut last = Err(NO_TIME_LEFT.to_owned());
         for explorer in self.quick.as_deref().into_iter().chain([self.session.explorer]) {
@@ -227,7 +229,7 @@ impl Asking<'_, '_> {
         Ok(last)
     }
 
-    /// The output of a check is that of one checker.
+    /// The output of a check is that of its checker, so that of a quick one is dropped.
     fn add_output(&mut self, output: &str) {
         if self.quick.is_none() {
             self.session.output.push_str(output);
@@ -253,7 +255,7 @@ impl Asking<'_, '_> {
                 return Ok(());
             }
             Reached::Unknown(why) => {
-                bounds.not_falsified.push(format!("{ASSERTION} (not decided that a step evaluates one: {why})"));
+                bounds.vacuous_premises.push(format!("{ASSERTION} (not decided that a step evaluates one: {why})"));
                 return Ok(());
             }
             Reached::Yes { .. } if alone.len() < 2 => return Ok(()),
@@ -289,7 +291,7 @@ impl Asking<'_, '_> {
             return Ok(Reached::Unknown(NO_TIME_LEFT.to_owned()));
         }
         let past_violations = PastViolationLimits { states: Some(MAX_TYPED_STATES), depth: None, ends_after_all: true };
-        let limits = Limits { check: self.left, past_violations, ..cx.limits.clone() };
+        let limits = Limits { check: self.left.min(MAX_WALK), past_violations, ..cx.limits.clone() };
         let in_time = ToolContext { limits: &limits, ..*cx };
         let searching = self.quick.as_deref().unwrap_or(explorer);
         let run = match searching.run_past_violations(&request.spec, &plan, &in_time).await {
@@ -306,7 +308,7 @@ impl Asking<'_, '_> {
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => return Ok(Reached::Unknown(error.to_string())),
         };
-        // There it has no value, so it is not true.
+        // The property has no value in a state that was found, so it is not true there.
         let fails = format!("evaluating {}:", walk.formula);
         if let Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } = &run.verdict
             && reason.contains(&fails)
@@ -314,10 +316,9 @@ impl Asking<'_, '_> {
             return Ok(Reached::Yes { depth: 1 });
         }
         Ok(match (run.verdict, walk.gaps.as_slice()) {
-            (Verdict::Holds, [_, ..]) => Reached::Unknown(format!(
-                "no state that TypeOK allows was found in which it is false; {}",
-                walk.gaps.join("; ")
-            )),
+            (Verdict::Holds, [_, ..]) => {
+                Reached::Unknown(format!("no state or step that violates it was found: {}", walk.gaps.join("; ")))
+            }
             (verdict, _) => reached_verdict(Run { verdict, ..run }),
         })
     }

@@ -323,7 +323,9 @@ impl ApprovalClause {
             ApprovalClause::Moved => "no state beyond the initial ones was explored".into(),
             ApprovalClause::TypeOkChecked => "TypeOK was not among the checked invariants".into(),
             ApprovalClause::PropertyCovers => {
-                "no property other than TypeOK that covers a requirement was checked".into()
+                let reasons: Vec<&str> = facts.uncovered.iter().filter(|one| one.contains('(')).map(String::as_str).collect();
+                let reasons = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+                format!("no property other than TypeOK that covers a requirement was checked{reasons}")
             }
             ApprovalClause::NoTautology => format!("constantly TRUE: {}", list(&facts.constantly_true)),
             ApprovalClause::WitnessExists => {

@@ -1,6 +1,6 @@
 //! Finds what an approval needs a review to accept by number or name: open points, assumptions, normative sentences without
-//! an account, steps without a contract, and larger bounds with which a property is violated. Finds also whether the mutation
-//! score prevents an approval. The review node and the verification of a journal both compute it here.
+//! an account, steps without a contract, and larger bounds with which a property is violated. It also computes whether the
+//! mutation score prevents an approval. The review node and the verification of a journal both compute it here.
 
 use super::mutants::Tally;
 use super::requirement_status::{RequirementResult, RequirementStatus};
@@ -56,11 +56,15 @@ impl RunView {
     }
 
     /// What the check did not show in full, in the wording that a review has to repeat to accept it.
-    pub fn limits_of_the_check(&self) -> Vec<String> {
+    pub fn limits_of_the_check<'a>(&'a self) -> Vec<String> {
         let Some(check) = self.fresh_check() else { return Vec::new() };
         let bounds = &check.bounds;
-        let premises = bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {premise}"));
-        let never_false = bounds.not_falsified.iter().map(|property| format!("{NOT_FALSIFIED} {property}"));
+        // Without the reason, which may depend on how fast a machine is.
+        let name =
+            |line: &'a str| line.rsplit_once(" (").filter(|_| !line.ends_with('`')).map_or(line, |(name, _)| name);
+        let premises = bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {}", name(premise)));
+        let never_false = bounds.not_falsified.iter();
+        let never_false = never_false.filter_map(|line| Some(format!("{NOT_FALSIFIED} {}", line.split(" (").next()?)));
         let as_they_are = bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned();
         as_they_are.chain(premises).chain(never_false).collect()
     }
@@ -76,11 +80,11 @@ impl RunView {
         results.filter(|result| result.status.lacks_check()).map(words).collect()
     }
 
-    /// The properties of these that are of use as a cover: see [`CheckOutcome::why_vacuous`]. One that is constantly true by its
-    /// text has a clause of its own.
+    /// Removes the vacuous properties: see [`CheckOutcome::why_vacuous`]. One that is constantly true by its text stays, because it
+    /// has an approval clause of its own.
     ///
     /// [`CheckOutcome::why_vacuous`]: crate::tla::CheckOutcome::why_vacuous
-    pub fn of_use(&self, covering: Vec<String>, constantly_true: &[String]) -> Vec<String> {
+    pub fn without_vacuous(&self, covering: Vec<String>, constantly_true: &[String]) -> Vec<String> {
         let is_vacuous = |name: &str| self.fresh_check().is_some_and(|check| check.why_vacuous(name).is_some());
         let is_constant = |name: &str| constantly_true.iter().any(|one| one.starts_with(&format!("{name} (")));
         covering.into_iter().filter(|name| !is_vacuous(name) || is_constant(name)).collect()
@@ -124,7 +128,7 @@ impl RunView {
         let accepted = |line: &String| review.is_some_and(|review| review.accepts_cfg(line));
         let limits = limits.iter().map(|line| CfgEntry { line: line.clone(), accepted: accepted(line) });
         ApprovalFacts {
-            covering: self.of_use(facts.covering.clone(), &facts.constantly_true),
+            covering: self.without_vacuous(facts.covering.clone(), &facts.constantly_true),
             weakening_lines: own.chain(limits).collect(),
             uncovered: self.uncovered_requirements(review),
             unaccepted_open_points: self.unaccepted_open_points(review),

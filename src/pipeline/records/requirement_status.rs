@@ -178,7 +178,7 @@ fn names_and_reasons(missing: Vec<(String, NoVerdict)>) -> (Vec<String>, String)
 enum NoVerdict {
     /// The check examined it and ended too early.
     EndedEarly(String),
-    /// The check did not examine it.
+    /// The check did not examine it, or it is vacuous.
     NotExamined(String),
 }
 

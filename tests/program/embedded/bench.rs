@@ -33,7 +33,7 @@ impl Bench {
         let env = self.env();
         JavaToolchain::discover(&ToolPaths { jar: None, java: None, env: &env })
             .unwrap_or_else(|missing| panic!("this test runs the Java tools: {missing}"))
-            .with_bounded_searches(self.embedded())
+            .with_embedded_checker(self.embedded())
     }
 
     pub(super) fn env(&self) -> impl Fn(&str) -> Option<std::ffi::OsString> + use<> {

@@ -27,7 +27,7 @@ TypeOK == /\\ pc \\in [Clients -> {\"Enter\", \"Leave\", \"Done\"}]
           /\\ Queued(queue, 2)
 ";
 
-const NEVER: &str = "no reachable state satisfies a premise of it";
+const NEVER: &str = "none of its premises is ever satisfied";
 const TYPES: &str = "it is true in every state that TypeOK allows";
 
 fn checked(properties: &[(&str, &str)]) -> tlaforge::toolchain::CheckRequest {
@@ -43,7 +43,7 @@ fn checked(properties: &[(&str, &str)]) -> tlaforge::toolchain::CheckRequest {
 }
 
 #[tokio::test]
-async fn a_property_that_nothing_could_make_false_is_named_with_the_reason() {
+async fn vacuous_properties_are_reported_with_the_reason() {
     let vacuous = [
         ("~\\E a, b \\in Clients : a # b /\\ pc[a] = \"Done\" /\\ pc[b] = \"Done\"", NEVER),
         ("Cardinality({b \\in Clients : pc[b] = \"Done\"}) <= 1", NEVER),
@@ -70,7 +70,7 @@ async fn a_property_that_nothing_could_make_false_is_named_with_the_reason() {
         ("CASE Cardinality(Clients) > 5 -> holders = {} [] OTHER -> TRUE", TYPES),
         ("LET two == Cardinality(holders) > 1 IN (two /\\ count = 9) => FALSE", TYPES),
         ("[](count < Lim)", TYPES),
-        ("~bad", "no reachable state changes what it reads: bad"),
+        ("~bad", "no variable that it reads ever changes: bad"),
         ("<>(holders = {})", "it holds in each initial state"),
         ("\\A s \\in Clients : s \\in Clients", "it reads no variable"),
     ];
@@ -94,9 +94,9 @@ async fn a_property_that_nothing_could_make_false_is_named_with_the_reason() {
     }
 }
 
-/// The bound of a type is checked with it. A review may accept it as a requirement, and so it may what is not decided.
+/// A review may accept such a property, or an undecided one.
 #[tokio::test]
-async fn what_is_not_shown_to_be_false_anywhere_is_listed() {
+async fn properties_that_type_ok_implies_are_listed() {
     let outcome = Bench::new()
         .check(&checked(&[
             ("count <= 2", ""),
@@ -111,7 +111,7 @@ async fn what_is_not_shown_to_be_false_anywhere_is_listed() {
         outcome.bounds
     );
     assert_eq!(outcome.why_vacuous("P2"), Some(TYPES));
-    assert_eq!(outcome.bounds.vacuous_premises, ["P2: `count = 7` (satisfied by no reachable state)"]);
+    assert_eq!(outcome.bounds.vacuous_premises, ["P2: `count = 7` (never satisfied)"]);
 }
 
 /// Both checkers answer the same questions.
@@ -121,7 +121,7 @@ async fn tlc_finds_the_same_properties_vacuous() {
         ("[][\\A a \\in Clients : (Inside(a) /\\ pc'[a] = \"Done\") => holders' = {}]_vars", NEVER),
         ("Cardinality({b \\in Clients : pc[b] = \"Done\"}) <= 1", NEVER),
         ("Cardinality(holders) <= 1 \\/ Off", TYPES),
-        ("~bad", "no reachable state changes what it reads: bad"),
+        ("~bad", "no variable that it reads ever changes: bad"),
         ("\\A c \\in Clients : Inside(c) => c \\in holders", ""),
     ];
     let (tlc, embedded, contradictions) = Bench::new().both(&checked(&properties)).await;

@@ -30,7 +30,7 @@ fn module() -> String {
 }
 
 fn properties() -> String {
-    let invariants = format!("{INVARIANTS}\\* covers R2\nNotNegative == n >= 0\n");
+    let invariants = format!("{INVARIANTS}\\* covers R2\nNotNegative == n \\in 0..9\n");
     sections(&invariants, "", WITNESSES, &CFG.replace("NeverAbove", "NeverAbove NotNegative"))
 }
 

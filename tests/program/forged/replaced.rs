@@ -23,7 +23,7 @@ fn a_definition_that_the_configuration_replaces_by_a_value_is_accepted_by_name()
     // A property that rests on what was replaced.
     let invariants = over("n > 1");
     let cfg = CFG.replace("Max = 2", "Max = 2\nCONSTANT Over = FALSE");
-    refused(&Answers { invariants, cfg, ..Answers::default() }, &BOTH, CFG_CLAUSE, "Over = FALSE");
+    refused(&Answers { invariants, cfg, ..Answers::default() }, &BOTH, "property_covers", "R1");
     // The same word for word, accepted.
     let module = MODULE.replace("CONSTANT Max\n", "Max == 2\n");
     let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [],
@@ -67,7 +67,8 @@ fn with_inner(limit: &str) -> Answers {
 
 #[test]
 fn a_module_inside_the_module_is_accepted_by_name_and_its_text_is_part_of_the_baseline() {
-    refused(&with_inner("TRUE"), &["tlc"], CFG_CLAUSE, "MODULE Limits inside Spec");
+    refused(&with_inner("TRUE"), &["tlc"], "property_covers", "R1");
+    refused(&with_inner("v <= 2"), &["tlc"], CFG_CLAUSE, "MODULE Limits inside Spec");
     let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [],
         "accepted_cfg": ["MODULE Limits inside Spec: read"]});
     let (first, later) = (with_inner("v <= 2"), Answers { review, ..with_inner("v <= 3") });
@@ -78,10 +79,10 @@ fn a_module_inside_the_module_is_accepted_by_name_and_its_text_is_part_of_the_ba
 
 #[test]
 fn a_definition_that_is_replaced_in_a_later_revision_is_a_change() {
-    let invariants = over("n > Max");
-    let cfg = CFG.replace("Max = 2", "Max = 2\nCONSTANT Over = FALSE");
+    let invariants = format!("Higher == n > Max + 1\n{}", over("n > Max"));
+    let cfg = CFG.replace("Max = 2", "Max = 2\nCONSTANT Over <- Higher");
     let review = serde_json::json!({"verdict": "approved", "summary": "s", "issues": [],
-        "accepted_cfg": ["Over = FALSE: accepted"]});
+        "accepted_cfg": ["Over <- Higher: accepted"]});
     let later = Answers { invariants: invariants.clone(), cfg, review, ..Answers::default() };
     for checker in checkers_to_run(&BOTH) {
         let bench = counter::bench_with_java();
@@ -218,7 +219,7 @@ fn an_assertion_behind_a_premise_covers_nothing() {
         Answers {
             informal: format!("{INFORMAL}R2 [docs/counter.md:2] It starts at zero.\n"),
             module,
-            invariants: "TypeOK == n \\in 0..3\n\\* covers R2\nLow == n <= 3\n".to_owned(),
+            invariants: "TypeOK == n \\in 0..4\n\\* covers R2\nLow == n <= 3\n".to_owned(),
             witnesses: "WitnessOne == n = 1\n".to_owned(),
             cfg: "SPECIFICATION Spec\nINVARIANTS TypeOK Low\n\\* WITNESS WitnessOne\n\\* Assertion covers R1\n"
                 .to_owned(),

@@ -39,4 +39,5 @@ mod sequence_chart;
 mod several_flaws;
 mod single_call_draft;
 mod unchanged_inputs;
+mod vacuous_properties;
 mod weakened_checks;
