@@ -57,3 +57,28 @@ pub fn failing_assertions(module: &Module, cfg: &Cfg) -> Option<(Vec<FailingAsse
     });
     (!ranges.is_empty()).then(|| (alone.collect(), with_false(&ranges)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_assertion_fails_alone_and_nested_ones_with_the_outer_one() {
+        let text = "---- MODULE M ----\nEXTENDS TLC\nVARIABLE n\nNext == /\\ Assert(n < 9 /\\\n                  n > 1, \"\u{e9}\")\n        \
+                    /\\ Assert(Assert(n = 1, \"\u{e9}\u{e9}\"), \"two\")\n====\n";
+        let cfg = Cfg::parse("INIT Init\nNEXT Next\n\\* Assertion covers R1\n").unwrap();
+        let (alone, all) = failing_assertions(&Module::parse(text).unwrap(), &cfg).unwrap();
+        let conditions: Vec<&str> = alone.iter().map(|one| one.condition.as_str()).collect();
+        assert_eq!(conditions, ["n < 9 /\\ n > 1", "Assert(n = 1, \"\u{e9}\u{e9}\")"]);
+        // Lines and columns of the rest stay.
+        let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            squeezed(&alone[0].module).contains("Assert(FALSE , \"\u{e9}\") /\\ Assert(Assert(n = 1"),
+            "{}",
+            alone[0].module
+        );
+        assert!(squeezed(&all).contains("Assert(FALSE , \"two\")"), "{all}");
+        assert_eq!(all.lines().count(), text.lines().count());
+        assert!(failing_assertions(&Module::parse(text).unwrap(), &Cfg::default()).is_none());
+    }
+}

@@ -247,7 +247,7 @@ fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
             (NodeKind::ConjunctionList, _) => open.extend(tree.children(id).map(|item| (item, is_limited))),
             (NodeKind::DisjunctionList, _) => open.extend(tree.children(id).map(|item| (item, true))),
             (NodeKind::Infix, "/\\") => {
-                open.extend([(side(Field::Left)?, is_limited), (side(Field::Right)?, is_limited)])
+                open.extend([(side(Field::Left)?, is_limited), (side(Field::Right)?, is_limited)]);
             }
             (NodeKind::Infix, "\\/") => open.extend([(side(Field::Left)?, true), (side(Field::Right)?, true)]),
             (NodeKind::Infix, "=>") => open.push((side(Field::Right)?, true)),
@@ -300,7 +300,7 @@ struct Types<'a> {
     cfg: &'a Cfg,
     prefix: String,
     init: String,
-    types: TypedPaths<'a>,
+    typed: TypedPaths<'a>,
     numbers: Vec<i64>,
 }
 
@@ -315,8 +315,8 @@ impl<'a> Types<'a> {
         let configured = cfg.constants.values().flat_map(|value| words(value));
         let numbers: BTreeSet<i64> = configured.flat_map(|number| [number, number + 1]).chain([0, 1, 2]).collect();
         let numbers = numbers.into_iter().take(MAX_NUMBERS).chain([LARGE_NUMBER]).collect();
-        let types = typed_paths(module, cfg, definition);
-        Ok(Self { module, cfg, prefix: free_prefix(module), init: init.join(" /\\ "), types, numbers })
+        let typed = typed_paths(module, cfg, definition);
+        Ok(Self { module, cfg, prefix: free_prefix(module), init: init.join(" /\\ "), typed, numbers })
     }
 
     fn walk(&self, definition: &Definition, checked: &Checked, leaves_types: bool) -> Result<TypeWalk, String> {
@@ -331,7 +331,7 @@ impl<'a> Types<'a> {
         let prefix = &self.prefix;
         let mut changes: Vec<(&str, Vec<Move>)> = Vec::new();
         for variable in &read {
-            gaps.extend(self.types.gaps_of(variable));
+            gaps.extend(self.typed.gaps_of(variable));
             let mut moves = Moves {
                 module,
                 cfg: self.cfg,
@@ -342,7 +342,7 @@ impl<'a> Types<'a> {
                 binders: 0,
                 gaps: &mut gaps,
             };
-            let moves = moves.of_variable(&self.types.paths);
+            let moves = moves.of_variable(&self.typed.paths);
             if moves.is_empty() {
                 gaps.push(format!("{TYPES} gives no finite set of values for {variable}"));
             } else {
@@ -501,6 +501,12 @@ mod tests {
         // The left side of `=>` and what is negated may be true later only.
         assert_eq!(formula("(<>(n = 1)) => []<>(n = 2)"), None);
         assert_eq!(formula("~[]<>(n = 1)"), None);
+        // Each state may have another of these values.
+        for property in
+            ["\\E p \\in P : <>[](n = p)", "n = 1 ~> [](n = 1)", "[](n = 1) \\/ [](n = 2)", "n = 0 => <>[](n = 1)"]
+        {
+            assert_eq!(formula(property), None, "{property}");
+        }
     }
 
     #[test]
@@ -511,5 +517,12 @@ mod tests {
         let without = walks("f \\in [P -> 0..1]", "n < 2").without;
         assert_eq!(without, [("Safe".to_owned(), "TypeOK gives no finite set of values for n".to_owned())]);
         assert_eq!(walks("n \\in 0..3", "\\A p \\in P : p = p").constant, ["Safe"]);
+        assert_eq!(gaps("n \\in 0..5000"), ["only the numbers 0, 1, 2, 2500, 4999, 5000 were tried for n"]);
+        let parts = |variable: &str| vec![format!("not all values of {variable} that TypeOK allows were tried")];
+        let gaps = |types: &str, property: &str| walks(types, property).walks.remove(0).0.gaps;
+        assert_eq!(gaps("n \\in 0..3 /\\ n # 2", "n < 2"), parts("n"));
+        assert_eq!(gaps("\\A p \\in DOMAIN f : f[p] \\in 0..1", "f # <<>>"), parts("f"));
+        assert_eq!(gaps("DOMAIN f = P /\\ \\A p \\in P : f[p] \\in 0..1", "f # <<>>"), [""; 0]);
+        assert_eq!(gaps("Len(q) <= 3 /\\ \\A i \\in 1..Len(q) : q[i] \\in P", "Len(q) < 3"), [""; 0]);
     }
 }

@@ -81,6 +81,9 @@ async fn vacuous_properties_are_reported_with_the_reason() {
         "[][\\A c \\in Clients : (c \\in holders /\\ c \\notin holders') => Inside(c)]_vars",
         "\\A c \\in Clients : Inside(c) ~> (c \\notin holders \\/ holders = Clients)",
         "{c \\in Clients : Inside(c) /\\ c \\notin holders} = {}",
+        "0 >= Cardinality({c \\in Clients : Inside(c) /\\ c \\notin holders})",
+        "\\A a \\in {c \\in Clients : Inside(c) /\\ c \\notin holders} : FALSE",
+        "~\\E a \\in {c \\in Clients : Inside(c) /\\ c \\notin holders} : TRUE",
         "queue = <<>> \\/ holders # {}",
     ];
     let all: Vec<(&str, &str)> = vacuous.into_iter().chain(sound.map(|property| (property, ""))).collect();

@@ -110,7 +110,7 @@ fn a_run_with_one_concern_ends_approved_on_a_large_folder_after_a_property_was_r
 #[test]
 fn a_finished_run_is_not_overwritten_and_resume_repeats_its_outcome() {
     let bench = Bench::remembering();
-    let first = bench.run(&["demo", "--out", "specs"]).expect(0);
+    let first = bench.run(&["demo", "--out", "specs", "--workers", "1"]).expect(0);
     bench.run(&["demo", "--out", "specs"]).expect(2).says(&["contains a finished run (approved)", "hint:", "--out"]);
     let again = bench.run(&["resume", "specs"]).expect(0);
     assert_eq!(first.stdout.lines().next(), again.stdout.lines().next());
