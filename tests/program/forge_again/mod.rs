@@ -106,7 +106,7 @@ fn the_new_run_starts_from_the_earlier_specification() {
     assert!(!feedback.contains("-R2"), "{feedback}");
     // The citation of text that is gone is left out.
     assert!(offered(&bench, "formalize", "previous.md")[0].contains("\\* docs/counter.md:6\n"));
-    assert!(offered(&bench, "generate_invariants", "previous.md")[0].contains("NotNegative == n >= 0"));
+    assert!(offered(&bench, "generate_invariants", "previous.md")[0].contains("NotNegative == n \\in 0..9"));
     let from = "Made from rev_0 (approved) of old, whose documents have changed since; the changes concern R1\n  its 2 \
                 requirements in rev_0 of this run: 1 kept word for word, 1 forged again (R1)\n";
     done.prints(&[from]);
