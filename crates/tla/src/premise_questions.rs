@@ -9,7 +9,7 @@ use super::module::Module;
 use super::references::references;
 use super::specification_formula::SpecificationFormula;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
-use super::type_walk::{differs_from_start, initial_values};
+use super::type_walk::{differs_from_start, has_no_other_module, initial_values};
 use super::vacuity::{MAX_QUESTIONS, Question, Subject, free_prefix, plain};
 
 /// What the premises of the properties that cover a requirement ask.
@@ -18,7 +18,7 @@ pub struct PremiseQuestions {
     pub questions: Vec<Question>,
     /// How many premises, or properties, were left out because of a limit.
     pub left_out: usize,
-    /// The properties with a part that no premise restricts.
+    /// The properties with a part that no premise restricts, or with a premise that was left out.
     pub unconditional: BTreeSet<String>,
 }
 
@@ -53,11 +53,16 @@ pub fn premise_questions(module: &Module, cfg: &Cfg) -> PremiseQuestions {
                 visits: MAX_VISITS,
             };
             walk.definition(definition, &[]);
-            asked.left_out += usize::from(walk.visits == 0);
+            if walk.visits == 0 {
+                asked.left_out += 1;
+                asked.unconditional.insert(name.clone());
+            }
         }
     }
     asked.left_out += asked.questions.len().saturating_sub(MAX_QUESTIONS);
-    asked.questions.truncate(MAX_QUESTIONS);
+    // A premise that is not asked about may be satisfied.
+    let dropped = asked.questions.split_off(asked.questions.len().min(MAX_QUESTIONS));
+    asked.unconditional.extend(dropped.into_iter().map(|question| question.property));
     asked
 }
 
@@ -406,7 +411,7 @@ impl<'a> Premises<'a, '_> {
         // Whether a constant formula is true says nothing of the states.
         let reads = self.module.variables_among(&references(tree, &self.module.source, id, &[]));
         let may_read = |one: &Context| matches!(one, Context::Call { .. } | Context::Let(_));
-        if reads.is_empty() && self.module.is_self_contained() && !context.iter().any(may_read) {
+        if reads.is_empty() && has_no_other_module(self.module) && !context.iter().any(may_read) {
             return true;
         }
         let label = tree.text(id, &self.module.source).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -463,7 +468,8 @@ impl<'a> Premises<'a, '_> {
         self.module.variables.iter().map(|variable| variable.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The predicate that the context describes. `number` tells questions with several predicates apart.
+    /// Writes the conjunction of the premises in the context as one predicate. `number` is that of the predicate in its question, for
+    /// the names of its definitions.
     fn ask(&self, context: &[Context], number: usize) -> Asked {
         let mut definitions = String::new();
         let mut helpers = 0;
@@ -555,7 +561,7 @@ mod tests {
         );
     }
 
-    /// The predicates that are asked about, and whether a part of the property has no premise.
+    /// Returns the predicates of the questions, and whether the property has a part without premise.
     fn asked(property: &str) -> (Vec<String>, bool) {
         let body = format!(
             "vars == <<n, m>>\nInit == n = 0 /\\ m = 0\nSpec == Init /\\ [][n' = n]_vars\n\\* covers R1\nSafe == {property}"

@@ -1,7 +1,7 @@
 //! Questions that show if a property can be false at all: is there a state that `TypeOK` allows, reachable or not, in which it is?
 //! The search begins in the initial states of the specification and changes one variable at a time, for a step one or two, to
-//! another value of its type, so it meets the states that differ least from an initial one first. A property that is true in all of them restricts
-//! nothing that the types do not. Pure.
+//! another value of its type, so it meets the states that differ least from an initial one first. A property that is true in all
+//! of them restricts nothing that the types do not. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ pub fn type_walks(module: &Module, cfg: &Cfg) -> TypeWalks {
             continue;
         }
         let Some(definition) = plain(module, &name) else { continue };
-        if !module.mentions_variable(&name) && module.is_self_contained() {
+        if !module.mentions_variable(&name) && has_no_other_module(module) {
             found.constant.push(name);
             continue;
         }
@@ -79,7 +79,7 @@ pub fn type_walks(module: &Module, cfg: &Cfg) -> TypeWalks {
 /// the property reads. There is no question if the initial value of one of them is not a constant.
 pub fn change_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
     // What a property reads through another module is not known.
-    let initial = if module.is_self_contained() { initial_values(module, cfg) } else { BTreeMap::new() };
+    let initial = if has_no_other_module(module) { initial_values(module, cfg) } else { BTreeMap::new() };
     let ask = |name: String| {
         plain(module, &name)?;
         let variables = module.variables_of(&name, |_| true);
@@ -96,6 +96,11 @@ pub fn change_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
     };
     let names = module.requirements_by_property(cfg).into_keys();
     names.filter(|name| name != TYPES).filter_map(ask).collect()
+}
+
+/// Whether every definition that a property can read is known.
+pub(super) fn has_no_other_module(module: &Module) -> bool {
+    module.is_self_contained() && module.inner_names().next().is_none()
 }
 
 /// The predicate that one of these variables has another value than in the initial states; `None` if there are no variables, or
@@ -232,7 +237,7 @@ fn is_about_each_step(module: &Module, definition: &Definition) -> bool {
 }
 
 /// The formula without its temporal operators, and with `=>` in place of `~>`: if it is true in every state, then so is the property
-/// in every behaviour. `None` if an operator stands where this does not follow.
+/// in every behaviour. `None` if this does not follow, as for `[]` below `\/`.
 fn state_predicate(module: &Module, definition: &Definition) -> Option<String> {
     let tree = &definition.tree;
     let body = definition.body()?;
@@ -322,6 +327,9 @@ impl<'a> Types<'a> {
     fn walk(&self, definition: &Definition, checked: &Checked, leaves_types: bool) -> Result<TypeWalk, String> {
         let module = self.module;
         let mut gaps = Vec::new();
+        if !has_no_other_module(module) {
+            gaps.push("what it reads through another module is not known".to_owned());
+        }
         let read = if checked.is_invariant {
             module.variables_of(&definition.name, |_| true)
         } else {
@@ -373,7 +381,7 @@ impl<'a> Types<'a> {
                 parts.push(format!("UNCHANGED <<{}>>", rest.join(", ")));
             }
             if !leaves_types {
-                // As a value: as an action, `x' \\in S` would try every element of S.
+                // As a value: as an action, `x' \in S` would try every element of S.
                 parts.push(format!("{TYPES}' = TRUE"));
             }
             disjuncts.push(format!("({quantifiers}({}))", parts.join(") /\\ (")));
@@ -400,7 +408,7 @@ impl<'a> Types<'a> {
         Ok(TypeWalk { property, leaves_types, definitions, init, next, formula, is_invariant, gaps })
     }
 
-    /// The variables below `[…]_v`, without those of `v`.
+    /// The variables of A in `[A]_v`, and those of v if A has none of them.
     fn variables_of_steps(&self, definition: &Definition) -> BTreeSet<&'a str> {
         let tree = &definition.tree;
         let actions: Vec<Id> = tree.of_kind(NodeKind::BoxAction).filter_map(|id| tree.children(id).next()).collect();

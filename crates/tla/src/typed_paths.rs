@@ -95,16 +95,16 @@ struct Path {
     indexes: String,
 }
 
-/// What the names mean where a formula stands.
+/// The meaning of the names that are bound around a formula.
 #[derive(Debug, Clone, Default)]
 struct Scope {
     quantifiers: String,
     /// The text of the set of the only quantifier.
     domain: String,
     prefix: String,
-    /// The parts of variables that parameters stand for; `None` for another value.
+    /// For each parameter, the part of a variable that is its argument; `None` if the argument is another value.
     parameters: BTreeMap<String, Option<Path>>,
-    /// The numbers that parameters stand for.
+    /// The parameters whose argument is a number, with the number.
     numbers: BTreeMap<String, usize>,
     /// The names that number the elements of a sequence.
     positions: BTreeMap<String, Path>,
@@ -131,6 +131,8 @@ impl<'a> Reader<'a> {
     fn formula(&mut self, tree: &'a Tree, id: Id, scope: &Scope, depth: usize) {
         self.budget = self.budget.saturating_sub(1);
         if self.budget == 0 || depth > MAX_DEPTH {
+            // What was not read may restrict any variable.
+            self.related.extend(self.module.variable_names().into_iter().map(str::to_owned));
             return;
         }
         let id = tree.strip_parentheses(id);
@@ -244,7 +246,7 @@ impl<'a> Reader<'a> {
         is_length.then(|| self.path(tree, tree.children(id).nth(1)?, scope))?
     }
 
-    /// The value of a number, of a constant that the configuration gives a number, or of a parameter that stands for one.
+    /// The value of the expression, if it is a number, a constant with a number in the configuration, or a parameter with one.
     fn number(&self, tree: &Tree, id: Id, scope: &Scope) -> Option<usize> {
         let text = tree.text(tree.strip_parentheses(id), &self.module.source);
         let configured = || self.cfg.constants.get(text)?.parse().ok();

@@ -1,4 +1,4 @@
-//! Tests what the author of contracts is told, which answers are sent back, and which step properties are made of the others.
+//! Tests what the author of contracts is told, which answers are sent back, and which step properties the program makes of contracts.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use tlaforge_tla::{Cfg, Contracts, DeclaredSteps, Members, Module, read_contracts, usable_definitions};

@@ -308,13 +308,6 @@ impl Asking<'_, '_> {
             Err(error) if error.is_fatal() => return Err(error),
             Err(error) => return Ok(Reached::Unknown(error.to_string())),
         };
-        // The property has no value in a state that was found, so it is not true there.
-        let fails = format!("evaluating {}:", walk.formula);
-        if let Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } = &run.verdict
-            && reason.contains(&fails)
-        {
-            return Ok(Reached::Yes { depth: 1 });
-        }
         Ok(match (run.verdict, walk.gaps.as_slice()) {
             (Verdict::Holds, [_, ..]) => {
                 Reached::Unknown(format!("no state or step that violates it was found: {}", walk.gaps.join("; ")))

@@ -60,8 +60,10 @@ impl RunView {
         let Some(check) = self.fresh_check() else { return Vec::new() };
         let bounds = &check.bounds;
         // Without the reason, which may depend on how fast a machine is.
-        let name =
-            |line: &'a str| line.rsplit_once(" (").filter(|_| !line.ends_with('`')).map_or(line, |(name, _)| name);
+        let name = |line: &'a str| {
+            let reasons = [" (never satisfied)", " (not decided", " (evaluated by no reachable step)"];
+            reasons.iter().filter_map(|reason| line.find(reason)).min().map_or(line, |at| &line[..at])
+        };
         let premises = bounds.vacuous_premises.iter().map(|premise| format!("{PREMISE} {}", name(premise)));
         let never_false = bounds.not_falsified.iter();
         let never_false = never_false.filter_map(|line| Some(format!("{NOT_FALSIFIED} {}", line.split(" (").next()?)));

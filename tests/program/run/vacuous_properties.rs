@@ -1,4 +1,4 @@
-//! Properties that cannot fail cover nothing, and what nobody has seen false is accepted by name.
+//! A run is not approved by a property that cannot fail. A review accepts by name a property without a known violating state.
 
 use crate::support::counter::{self, CFG, INVARIANTS, WITNESSES, good, sections};
 use crate::support::forged::forged;
