@@ -26,7 +26,7 @@ use super::trust::{check_recording_target, default_folder};
 use crate::config::{CheckerChoice, Draft, Settings};
 use crate::exit::Exit;
 use crate::journal::Sha;
-use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SINGLE_CALL, STEP_CONTRACTS};
+use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SINGLE_CALL, STEP_CONTRACTS, STRENGTHEN};
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -103,10 +103,12 @@ pub(super) async fn prepare(
 /// The settings of the state machine. `kept` has those that no flag changes: its defaults for a new run, those of the
 /// journal for a resumed one.
 pub(super) fn routing_settings(settings: &Settings, kept: RoutingSettings) -> RoutingSettings {
-    let Settings { max_revisions, repair, strengthen, .. } = *settings;
+    let Settings { max_revisions, repair, .. } = *settings;
+    let strengthen = settings.given.strengthen.unwrap_or(kept.strengthen);
+    let judges_mutants = settings.given.mutants.map_or(kept.judges_mutants, |size| size > 0);
     let contracts = settings.given.contracts.unwrap_or(kept.contracts);
     let min_score = settings.given.min_score.map_or(kept.min_score, thousandths);
-    RoutingSettings { max_revisions, repair, strengthen, contracts, min_score, ..kept }
+    RoutingSettings { max_revisions, repair, strengthen, contracts, judges_mutants, min_score, ..kept }
 }
 
 /// A share from 0 to 1 in thousandths. The routing settings are compared, so they have no floating-point numbers.
@@ -135,6 +137,13 @@ fn check_min_score(settings: &Settings) -> Result<(), Failure> {
 /// Whether the run reads properties blindly. A recording that has no such answer is of a run that read none.
 pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool {
     settings.blind_reading && context.caller.answers(BLIND_READING)
+}
+
+/// How many rounds of stronger properties a new run may have in a revision. A recording without such answers is replayed without
+/// them, unless the settings ask for rounds.
+pub(super) fn rounds(settings: &Settings, context: &NodeContext) -> u32 {
+    let is_answered = settings.given.strengthen.is_some() || context.caller.answers(STRENGTHEN);
+    if is_answered { settings.strengthen } else { 0 }
 }
 
 /// Whether contracts of the steps are written. A recording without such answers is replayed without contracts.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::forge::{
-    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, routing_settings,
+    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, rounds, routing_settings,
     settings_to_journal,
 };
 use super::format::{FindingsFiles, FindingsFormat};
@@ -153,6 +153,8 @@ pub(super) async fn create_run(
     let mut started = pipeline::Settings {
         routing: RoutingSettings {
             contracts: has_contracts(settings, &prepared.context),
+            strengthen: rounds(settings, &prepared.context),
+            judges_mutants: settings.mutants > 0,
             ..routing_settings(settings, RoutingSettings::default())
         },
         draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),

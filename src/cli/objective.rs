@@ -85,9 +85,9 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
     let never = |name: &str, why: String| Failure::usage(format!("the objective uses `{name}`: {why}"));
     for name in objective.metrics_read(&known_metrics()) {
         match name.as_str() {
-            "mutation_score" if settings.strengthen == 0 => {
+            "mutation_score" if settings.strengthen == 0 && settings.mutants == 0 => {
                 return Err(never(&name, "this run judges no mutants".to_owned())
-                    .hint("add --strengthen, or remove that predicate"));
+                    .hint("leave out `--mutants off`, or remove that predicate"));
             }
             "cost" | "tokens" if provider == "handoff" => {
                 return Err(never(&name, "the cost of answers by handoff is unknown".to_owned())

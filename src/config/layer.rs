@@ -391,7 +391,7 @@ impl Layer {
             candidates: self.candidates.unwrap_or(1),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
-            strengthen: self.strengthen.unwrap_or(0),
+            strengthen: self.strengthen.unwrap_or_else(|| u32::from(self.mutants != Some(0))),
             contracts: self.contracts.unwrap_or(true),
             mutants: self.mutants.unwrap_or(40),
             blind_reading: self.blind_reading.unwrap_or(true),

@@ -7,7 +7,7 @@ use super::larger_bounds::{compare_larger_constants, write_larger_bounds};
 use super::mutants_text::mutants_facts;
 use super::review_facts::{ENFORCED, ReviewSubject};
 use super::workspace::diagnostics_text;
-use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, NOT_FALSIFIED, PREMISE, Question};
+use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, NOT_FALSIFIED, NOTICED_NOTHING, PREMISE, Question};
 use crate::prompt::{
     Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
     unrelated_citations,
@@ -92,8 +92,8 @@ impl ReviewSubject<'_> {
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
         write_list(&mut text, self.view.changes_since_baseline().iter().map(describe_change));
-        if let Some(strengthened) = self.view.strengthened() {
-            let _ = write!(text, "\n{}", mutants_facts(&strengthened));
+        if let Some(mutants) = mutants_facts(self.view) {
+            let _ = write!(text, "\n{mutants}");
         }
         self.write_violations(&mut text);
         self.write_contracts(&mut text);
@@ -145,6 +145,16 @@ impl ReviewSubject<'_> {
                  may be true whatever the protocol does. Accept it only if you can name a state or step that would violate it.\n"
             );
             write_list(text, bounds.vacuous_premises.iter().chain(&bounds.not_falsified).cloned());
+        }
+        let idle = self.view.properties_that_noticed_nothing();
+        if !idle.is_empty() {
+            let _ = writeln!(
+                text,
+                "\n## Lines `{NOTICED_NOTHING}` (accept in `accepted_cfg`)\n\nNone of the judged mutants violates these properties. \
+                 Accept one only if you can name a wrong step of the protocol that it alone, or it first, would notice; otherwise \
+                 it may say less than its requirement (`wrong_invariant`).\n"
+            );
+            write_list(text, idle.into_iter().map(|name| format!("`{name}`")));
         }
         if !bounds.vacuous_properties.is_empty() {
             text.push_str("\n## Vacuous properties (they cover no requirement)\n\n");

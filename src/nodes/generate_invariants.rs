@@ -20,6 +20,8 @@ use crate::tla::{
 };
 use crate::toolchain::{SpecText, lint_cfg};
 
+/// The purpose of a request for properties that notice more mutants.
+pub const STRENGTHEN: &str = "strengthen";
 pub(super) const ANSWER: &str = file::PROPERTIES_ANSWER;
 /// The informal specification and the module that the current properties were made from.
 const INPUT: &str = file::PROPERTIES_INPUT;
@@ -49,7 +51,7 @@ pub(super) async fn perform(
         files.push(("feedback.md".to_owned(), correcting.feedback_file(open, "")));
     }
     let purpose = match on_trial {
-        Some(_) => "strengthen",
+        Some(_) => STRENGTHEN,
         None if correcting.shown().is_some() && has_feedback => "repair",
         None => "draft",
     };

@@ -48,4 +48,5 @@ pub use inspection::Inspection;
 pub use module_cache::ModuleCache;
 pub use recording::build_recording;
 pub use single_call::PURPOSE as SINGLE_CALL;
+pub use generate_invariants::STRENGTHEN;
 pub use step_contracts::PURPOSE as STEP_CONTRACTS;

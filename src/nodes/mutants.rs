@@ -1,5 +1,6 @@
-//! Tests the properties with mutants of the specification: so that the model that writes the properties can be shown the
-//! mutants that survive, and for the score of an approved specification.
+//! Tests the properties with mutants of the specification. A first sample is judged before the review, so that the model that
+//! writes the properties and the reviewer are shown the mutants that survive. Before an approval, other mutants are judged for
+//! the score, because a score on mutants that a model has seen proves little.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,17 +15,17 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Halt, Judged, JudgedMutant, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView,
     StopReason, file, why_not_judged,
 };
 use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
 
-/// Maximum number of mutants in the sample. The run waits until all are judged.
+/// Maximum number of mutants in the first sample of a run with `--mutants off` that strengthens its properties.
 const SAMPLE: usize = 60;
-/// Seed of the sample: the same text always gives the same mutants.
+/// Seed of the samples: the same text always gives the same mutants.
 const SEED: u64 = 0;
-/// Mutants that are not judged by then are left out.
+/// Mutants of the first sample that are not judged by then are left out.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// The same for the sample before an approval.
 const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -48,10 +49,12 @@ pub(super) async fn perform(
                 None => {
                     let judging = Judging {
                         tools: context.side_toolchain.as_deref().unwrap_or(&*context.toolchain),
-                        sample: SAMPLE,
+                        sample: context.mutant_sample.as_ref().map_or(SAMPLE, |sampling| sampling.size),
                         time_limit: TIME_LIMIT,
                         is_over: context.wait_unless_replay(TIME_LIMIT),
+                        thorough: view.settings.routing.judges_mutants,
                         before,
+                        known: &[],
                     };
                     judge(context, view, attempt, judging).await?
                 }
@@ -71,13 +74,13 @@ pub(super) async fn perform(
     })
 }
 
-/// Judges a sample of the mutants before the approval by `attempt`. Only an interruption prevents the approval. Returns
-/// whether the sample was journaled now.
+/// Judges a sample of the mutants before the approval by `attempt`, without those that author and reviewer have seen. Only an
+/// interruption prevents the approval. Returns whether a sample was journaled now: there is none if no other mutants are left.
 pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
     let Some(sampling) = &context.mutant_sample else { return Ok(false) };
-    let is_strengthened = view.strengthening.as_ref().is_some_and(|mutants| mutants.now.skipped_reason.is_none());
-    // The mutants of a strengthened revision are a sample already.
-    if is_strengthened || attempt.has(RunEvent::is_mutants_sampled) {
+    let seen = view.strengthening.as_ref().map(|mutants| &mutants.first).filter(|first| first.skipped_reason.is_none());
+    let known: Vec<&str> = seen.into_iter().flat_map(Judged::names).collect();
+    if attempt.has(RunEvent::is_mutants_sampled) || seen.is_some_and(|seen| seen.generated <= known.len()) {
         return Ok(false);
     }
     let is_over = match context.timing(attempt) {
@@ -89,7 +92,9 @@ pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Atte
         sample: sampling.size,
         time_limit: SAMPLE_TIME_LIMIT,
         is_over,
+        thorough: false,
         before: None,
+        known: &known,
     };
     let judged = match why_not_judged(view.fresh_check()) {
         Some(why) => Judged::skipped(why),
@@ -100,7 +105,8 @@ pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Atte
             None => Judged { timed_out: true, ..Judged::skipped("the time limit of the run is reached") },
         },
     };
-    attempt.record(Kind::Act, RunEvent::MutantsSampled(Box::new(judged.into())))?;
+    let sample = MutantSample { seen: known.len(), ..judged.into() };
+    attempt.record(Kind::Act, RunEvent::MutantsSampled(Box::new(sample)))?;
     context.write_recording(attempt)?;
     Ok(true)
 }
@@ -114,8 +120,12 @@ struct Judging<'a> {
     time_limit: Duration,
     /// Ends when the time for all of them is over.
     is_over: Wait<'a>,
+    /// Whether all properties that notice a mutant are searched for, not only the first one.
+    thorough: bool,
     /// Under the properties before those on trial: the same mutants are judged again.
     before: Option<&'a Judged>,
+    /// The names of mutants that are not drawn, because they were drawn before.
+    known: &'a [&'a str],
 }
 
 /// A mutant to judge, or one whose outcome is known.
@@ -131,7 +141,7 @@ async fn judge(
     judging: Judging<'_>,
 ) -> Result<Judged, NodeError> {
     // The time for the original specification counts as well.
-    let Judging { tools, sample, time_limit, mut is_over, before } = judging;
+    let Judging { tools, sample, time_limit, mut is_over, thorough, before, known } = judging;
     let timing = context.timing(attempt);
     if timing.is_some_and(|timing| timing.check_timed_out) {
         let why = "the specification was not decided in time when this was recorded";
@@ -149,6 +159,7 @@ async fn judge(
         Some(before) => (before.generated, same_mutants(before, all)),
         None => {
             let made = all.len();
+            let all = all.into_iter().filter(|mutant| !known.contains(&mutant.name(FILE).as_str())).collect();
             let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
             (made, selection.select(all, &source).into_iter().map(SampledMutant::Judge).collect())
         }
@@ -176,7 +187,7 @@ async fn judge(
             return Ok(Judged { timed_out, ..Judged::skipped(why.to_string()) });
         }
     };
-    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough: false };
+    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(time_limit) };
     let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening, Tally, unjudged_words};
+use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, Tally, unjudged_words};
+use crate::pipeline::why_not_judged;
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -51,8 +52,14 @@ fn tally_words(tally: Tally) -> String {
     tally.words().replace(" killed)", " noticed)")
 }
 
-/// The reviewer's section of `facts.md`.
-pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
+/// The reviewer's section of `facts.md`; `None` if no mutants were drawn, or if none could be drawn because the check did not
+/// hold.
+pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
+    let strengthened = &view.strengthened()?;
+    let is_due = view.settings.routing.strengthen > 0 || why_not_judged(view.fresh_check()).is_none();
+    if !is_due {
+        return None;
+    }
     let Strengthened {
         skipped_reason: unfit,
         generated: made,
@@ -67,7 +74,7 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
     let mut text = String::from("## Mutants: deliberate flaws, and whether the properties notice them\n\n");
     if let Some(why) = unfit {
         let _ = writeln!(text, "- not judged: {why}");
-        return text;
+        return Some(text);
     }
     let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", tally_words(*after));
     if let Some(words) = unjudged_words(*late, unjudged_reasons) {
@@ -77,14 +84,24 @@ pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
         let _ = writeln!(text, "- before stronger properties were asked for: {}", tally_words(*before));
         text.push_str(&rounds_text(rounds));
     }
-    if !surviving.is_empty() {
+    let ranked = view.survivors();
+    if !ranked.is_empty() {
+        text.push_str(
+            "\nThese still go unnoticed, those that matter most first. Read what the documents say of each. Where a line forbids \
+             one, raise an issue: its property says less than the requirement (`wrong_invariant`), a requirement is missing \
+             (`missing_invariant`), or the contract of the step is too weak (`wrong_invariant`, blame `contract`). Where no line \
+             forbids it, accept it by its whole name in `accepted_survivors`; the reason cites the line that leaves it free, as \
+             `docs/file.md:12`, or says `no line`.\n",
+        );
+        text.push_str(&list_by_definition(&ranked));
+    } else if !surviving.is_empty() {
         text.push_str(
             "\nThese still go unnoticed. Whether a requirement forbids one of them is for you to judge: where one does, its \
              property says less than the requirement.\n",
         );
         text.push_str(&list_by_definition(&surviving.iter().collect::<Vec<_>>()));
     }
-    text
+    Some(text)
 }
 
 /// Lists mutants grouped by definition, in the order of the source.
@@ -103,7 +120,15 @@ fn list_by_definition(mutants: &[&JudgedMutant]) -> String {
         };
         let _ = writeln!(text, "\n### `{definition}`{touches}\n");
         for mutant in mutants.iter().filter(|m| m.definition == definition) {
-            let _ = writeln!(text, "- no property notices when `{definition}` {}\n", mutant.what);
+            let lost = match mutant.lost_witnesses.as_slice() {
+                [] => String::new(),
+                names => format!("; {} can no longer be reached", names.join(", ")),
+            };
+            let _ = writeln!(
+                text,
+                "- `{}`: no property notices when `{definition}` {}{lost}\n",
+                mutant.name, mutant.what
+            );
             for line in mutant.diff.lines() {
                 let _ = writeln!(text, "      {line}");
             }

@@ -13,13 +13,15 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
+    AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
     NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{Document, Problem, show_control, show_invisible, without_sections};
+use crate::prompt::{Document, Problem, places_in, show_control, show_invisible, without_sections};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
+/// What the reason for an accepted mutant says if no line of the documents decides it.
+const NO_LINE: &str = "no line";
 /// Sections of the informal specification that `facts.md` repeats item by item, or that say nothing about the module.
 const NOT_FOR_THE_REVIEW: [&str; 6] =
     ["requirements", "open points", "assumptions", "out of scope", "other concerns", "witnesses"];
@@ -83,6 +85,7 @@ pub(super) async fn perform(
         "changed": has_marked_changes(view, attempt)?,
         "objective": objective_data(view),
         "contracts": view.specification.contracts.is_some(),
+        "survivors": !view.survivors().is_empty(),
     });
     let sent_back = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -115,6 +118,10 @@ pub(super) async fn perform(
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     let listed = ListedNames::new(&subject, &before);
     let review = read_review(&answer.text, &listed, answer.replayed);
+    let review = review.and_then(|review| match survivor_mistakes(&review.value, &documents) {
+        mistakes if mistakes.is_empty() => Ok(review),
+        mistakes => Err(Problem::of_mistakes(&mistakes)),
+    });
     // A second claim with mistakes is refused by the guard.
     let review = review.and_then(|review| match claim_mistakes(&subject, &review.value, &documents, &unread) {
         mistakes if mistakes.is_empty() || view.state.unreadable => Ok(review),
@@ -194,6 +201,22 @@ fn claim_mistakes(
         all.extend(review.further_flaws.iter().flat_map(of_further));
     }
     all
+}
+
+/// The accepted mutants whose reason neither cites a line that exists nor says that there is none.
+fn survivor_mistakes(review: &Review, documents: &[Document]) -> Vec<String> {
+    let is_settled = |reason: &str| {
+        reason.to_lowercase().contains(NO_LINE) || !places_in(reason, documents, false).is_empty()
+    };
+    let unsettled = review.accepted_survivors.iter().map(AcceptedItem::parts);
+    let unsettled = unsettled.filter(|(_, reason)| !is_settled(reason.unwrap_or_default()));
+    let words = |(name, _): (&str, _)| {
+        format!(
+            "`accepted_survivors` accepts {name:?}, and its reason neither cites a line of the documents, such as \
+             `docs/file.md:12`, nor says `{NO_LINE}`"
+        )
+    };
+    unsettled.map(words).collect()
 }
 
 /// Lets the guards decide on a review.

@@ -9,8 +9,8 @@ use super::context::parse_schema;
 use super::denials::{denies_acceptance, denies_approval};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{
-    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NamedItem, PREMISE, Review,
-    ReviewVerdict, is_reason, is_same_name,
+    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NOTICED_NOTHING, NamedItem, PREMISE,
+    Review, ReviewVerdict, is_reason, is_same_name,
 };
 use crate::prompt::{Problem, Readable, object_and_rest};
 use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
@@ -44,6 +44,7 @@ impl ListedNames {
             ("accepted_sentences", specification.normative_sentences.iter().map(|s| s.id.clone()).collect()),
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
             ("accepted_without_contract", before.steps_without_contract.clone()),
+            ("accepted_survivors", view.survivors().into_iter().map(|mutant| mutant.name.clone()).collect()),
             ("accepted_bounds", violated.map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ])
@@ -196,7 +197,7 @@ fn form(name: &str) -> String {
 fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Result<Option<AcceptedItem>, String> {
     // `facts.md` shows some of them with a reason in parentheses.
     let with_reason = |name: &str, known: &str| {
-        [PREMISE, NOT_FALSIFIED].iter().any(|word| known.starts_with(word))
+        [PREMISE, NOT_FALSIFIED, NOTICED_NOTHING].iter().any(|word| known.starts_with(word))
             && name.strip_prefix(known).is_some_and(|rest| rest.starts_with(" ("))
     };
     let find = |name: &str| listed.iter().find(|known| is_same_name(name, known) || with_reason(name, known));

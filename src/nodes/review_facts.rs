@@ -195,6 +195,7 @@ impl<'a> ReviewSubject<'a> {
             unaccounted_sentences: self.view.unaccounted_sentences(review),
             unaccepted_readings,
             steps_without_contract: self.view.steps_without_contract(review),
+            unaccepted_survivors: self.view.unaccepted_survivors(review),
             unaccepted_bounds: self.view.unaccepted_bounds(review),
             unnamed_changes: self
                 .view

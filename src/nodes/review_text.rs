@@ -87,6 +87,7 @@ pub(super) fn review_text(
         ("Normative sentences accepted", &review.accepted_sentences),
         ("Blind readings accepted", &review.accepted_readings),
         ("Steps without a contract accepted", &review.accepted_without_contract),
+        ("Surviving mutants accepted", &review.accepted_survivors),
         ("Larger bounds accepted", &review.accepted_bounds),
         ("Bounds accepted", &review.accepted_cfg),
     ] {

@@ -44,7 +44,7 @@ pub(super) fn accepted_lines(view: &RunView, revisions: &[&Revision]) -> Vec<Str
 }
 
 /// What a review accepts, by kind: the words for one and for several items, and the entries.
-fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 10] {
+fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 11] {
     [
         ("the change of", "the changes of", &review.accepted_changes),
         ("that no property covers", "that no property covers", &review.accepted_uncovered),
@@ -56,6 +56,11 @@ fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 
             "that no contract was checked for the step",
             "that no contract was checked for the steps",
             &review.accepted_without_contract,
+        ),
+        (
+            "that nothing notices the mutant",
+            "that nothing notices the mutants",
+            &review.accepted_survivors,
         ),
         (
             "that the documents exclude the larger bound",

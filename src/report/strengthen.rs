@@ -1,10 +1,13 @@
-//! Renders the mutants of a run: those of strengthening with its rounds, and the sample of an approved specification.
+//! Renders the mutants of a run: those that author and reviewer were shown, with the rounds of stronger properties, and the
+//! sample of other mutants before an approval.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
 use crate::pipeline::{
-    ForbiddenExample, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NoticedIn, Strengthened, Tally, unjudged_words,
+    ForbiddenExample, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NoticedIn, Review, Revision, Strengthened,
+    unjudged_words,
 };
 
 use super::count::counted;
@@ -22,41 +25,97 @@ pub fn mutants_sentence(judged: &Judged) -> String {
     format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.generated, "mutant"), classes.join(", "))
 }
 
+/// For example `39 of 40 noticed, 35 of 40 before stronger properties; 40 of 263 sampled`.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
-    let Strengthened {
-        skipped_reason: unfit,
-        generated: made,
-        judged,
-        unjudged_count: late,
-        unjudged_reasons,
-        undecided_before,
-        undecided,
-        before,
-        after,
-        rounds,
-        ..
-    } = strengthened;
-    if let Some(why) = unfit {
+    let Strengthened { skipped_reason, generated, judged, unjudged_count, unjudged_reasons, rounds, .. } = strengthened;
+    if let Some(why) = skipped_reason {
         return format!("not judged: {why}");
     }
-    let mut line = after.words();
+    let score = strengthened.score();
+    let mut line = score.words();
     if !rounds.is_empty() {
-        let _ = write!(line, ", before {}", before.words());
+        let _ = write!(line, ", before stronger properties {}", strengthened.score_before().words());
     }
     let Some(judged) = judged else { return line };
-    let _ = write!(line, "; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late);
-    if !rounds.is_empty() {
-        let _ = write!(line, ", before {undecided_before}");
+    let _ = write!(line, "; {judged} of {generated} sampled");
+    let others = judged + unjudged_count - (score.decided() + score.undecided).min(judged + unjudged_count);
+    if others > 0 {
+        let _ = write!(line, "; not counted: {others} that do nothing new or cannot be checked");
     }
-    if let Some(words) = unjudged_words(*late, unjudged_reasons).filter(|_| !unjudged_reasons.is_empty()) {
-        let _ = write!(line, "; {words}");
-    }
+    line.push_str(&unjudged_part(*unjudged_count, unjudged_reasons));
     line
 }
 
-/// A section of the summary.
-pub(super) fn strengthened_text(strengthened: &Strengthened) -> String {
-    let mut text = format!("\nMutants: {}\n", strengthened_line(strengthened));
+/// For example `17 of 19 noticed; 40 of 263 sampled; not counted: 12 equivalent, 2 timed out`.
+pub(super) fn sample_line(sample: &MutantSample) -> String {
+    if let Some(why) = &sample.skipped_reason {
+        return format!("not sampled: {why}");
+    }
+    let mut line = sample.score().words();
+    let _ = write!(line, "; {} of {} sampled", sample.sampled, sample.generated);
+    if sample.seen > 0 {
+        let _ = write!(line, ", without the {} shown to the review", sample.seen);
+    }
+    let is_counted = |name: &str| ["killed", "survived"].contains(&name);
+    let left_out = sample.counts.iter().filter(|(name, count)| **count > 0 && !is_counted(name));
+    let left_out = left_out.map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
+    let by_deadlock = Some(sample.only_by_deadlock).filter(|count| *count > 0);
+    let by_deadlock = by_deadlock.map(|count| format!("{count} noticed only by a deadlock"));
+    let left_out: Vec<String> = left_out.chain(by_deadlock).collect();
+    if !left_out.is_empty() {
+        let _ = write!(line, "; not counted: {}", left_out.join(", "));
+    }
+    line.push_str(&unjudged_part(sample.unjudged.len(), &sample.unjudged_reasons));
+    line
+}
+
+/// The end of a line about a sample of which mutants were not judged.
+fn unjudged_part(count: usize, reasons: &BTreeMap<String, String>) -> String {
+    match unjudged_words(count, reasons) {
+        None => String::new(),
+        Some(_) if reasons.values().all(|why| why == NOT_IN_TIME) => format!("; {count} more drawn, {NOT_IN_TIME}"),
+        Some(words) => format!("; {count} more drawn: {words}"),
+    }
+}
+
+/// What the properties of a revision protect against, in one line; `None` if no mutant was drawn. The score is that of mutants
+/// that nobody has seen, if there are any.
+pub(super) fn mutants_line(revision: &Revision) -> Option<String> {
+    let shown = revision.strengthened.as_ref().filter(|shown| shown.skipped_reason.is_none());
+    match (&revision.mutant_sample, shown) {
+        (Some(sample), Some(shown)) => Some(format!("{}; shown to the review: {}", sample_line(sample), shown_words(shown))),
+        (Some(sample), None) => Some(sample_line(sample)),
+        (None, _) => revision.strengthened.as_ref().map(strengthened_line),
+    }
+}
+
+fn shown_words(shown: &Strengthened) -> String {
+    let before = if shown.rounds.is_empty() {
+        String::new()
+    } else {
+        format!(", before stronger properties {}", shown.score_before().words())
+    };
+    format!("{}{before}", shown.score().words())
+}
+
+/// A section of the summary. `review` has accepted mutants.
+pub(super) fn mutants_text(revision: &Revision, review: Option<&Review>) -> String {
+    let Some(line) = mutants_line(revision) else { return String::new() };
+    let mut text = format!("\nMutants: {line}\n");
+    if let Some(strengthened) = &revision.strengthened {
+        text.push_str(&rounds_text(strengthened));
+    }
+    let shown = revision.strengthened.iter().flat_map(|shown| &shown.surviving);
+    let sampled = revision.mutant_sample.iter().flat_map(|sample| &sample.surviving);
+    text.push_str(&list_survivors(&shown.chain(sampled).collect::<Vec<_>>(), review));
+    if let Some(sample) = &revision.mutant_sample {
+        text.push_str(&examples_text(sample));
+    }
+    text
+}
+
+fn rounds_text(strengthened: &Strengthened) -> String {
+    let mut text = String::new();
     for (at, round) in strengthened.rounds.iter().enumerate() {
         let _ = writeln!(text, "  round {}: {}", at + 1, round.why);
         if let Some(violated) = &round.violated {
@@ -72,58 +131,11 @@ pub(super) fn strengthened_text(strengthened: &Strengthened) -> String {
             );
         }
     }
-    if !strengthened.surviving.is_empty() {
-        text.push_str("  still surviving:\n");
-    }
-    text.push_str(&list_mutants(&strengthened.surviving));
     text
 }
 
-/// For example `17 of 19 noticed; 40 of 263 sampled; not counted: 12 equivalent, 2 timed out`.
-pub(super) fn sample_line(sample: &MutantSample) -> String {
-    if let Some(why) = &sample.skipped_reason {
-        return format!("not sampled: {why}");
-    }
-    let Tally { killed, survived, .. } = sample.tally;
-    let mut line = match killed + survived {
-        0 => "none was killed, none survived".to_owned(),
-        all => format!("{killed} of {all} noticed{}", undecided_range(sample, killed, all)),
-    };
-    let _ = write!(line, "; {} of {} sampled", sample.sampled, sample.generated);
-    let is_counted = |name: &str| ["killed", "survived"].contains(&name);
-    let left_out = sample.counts.iter().filter(|(name, count)| **count > 0 && !is_counted(name));
-    let left_out: Vec<String> = left_out.map(|(name, count)| format!("{count} {}", name.replace('_', " "))).collect();
-    if !left_out.is_empty() {
-        let _ = write!(line, "; not counted: {}", left_out.join(", "));
-    }
-    match (sample.unjudged.len(), unjudged_words(sample.unjudged.len(), &sample.unjudged_reasons)) {
-        (_, None) => {}
-        (more, _) if sample.unjudged_reasons.values().all(|why| why == NOT_IN_TIME) => {
-            let _ = write!(line, "; {more} more drawn, {NOT_IN_TIME}");
-        }
-        (more, Some(words)) => {
-            let _ = write!(line, "; {more} more drawn: {words}");
-        }
-    }
-    line
-}
-
-/// The range of the score if undecided mutants counted: ` (17 to 20 of 22 with those that were not decided)`.
-fn undecided_range(sample: &MutantSample, killed: usize, all: usize) -> String {
-    let undecided: usize = ["inconclusive", "timed_out"].iter().filter_map(|name| sample.counts.get(*name)).sum();
-    match undecided {
-        0 => String::new(),
-        more => format!(" ({killed} to {} of {} with those that were not decided)", killed + more, all + more),
-    }
-}
-
-/// A section of the summary.
-pub(super) fn sample_text(sample: &MutantSample) -> String {
-    let mut text = format!("\nMutants: {}\n", sample_line(sample));
-    if !sample.surviving.is_empty() {
-        text.push_str("  not noticed:\n");
-    }
-    text.push_str(&list_mutants(&sample.surviving));
+fn examples_text(sample: &MutantSample) -> String {
+    let mut text = String::new();
     if !sample.examples.is_empty() {
         text.push_str("  what the properties forbid, for example:\n");
     }
@@ -139,13 +151,20 @@ pub(super) fn sample_text(sample: &MutantSample) -> String {
     text
 }
 
-fn list_mutants(mutants: &[JudgedMutant]) -> String {
+/// What no property notices, in plain sentences.
+fn list_survivors(mutants: &[&JudgedMutant], review: Option<&Review>) -> String {
     let mut text = String::new();
     for mutant in mutants.iter().take(LISTED) {
-        let _ = writeln!(text, "    {}: `{}` {}", mutant.name, mutant.definition, mutant.what);
+        let accepted = review.and_then(|review| review.survivor_reason(&mutant.name));
+        let accepted = accepted.map_or_else(String::new, |reason| format!("; accepted by the review: {reason}"));
+        let _ = writeln!(
+            text,
+            "  nothing notices if `{}` {} ({}){accepted}",
+            mutant.definition, mutant.what, mutant.name
+        );
     }
     if let Some(more) = mutants.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        let _ = writeln!(text, "    and {more} more, in meta.json");
+        let _ = writeln!(text, "  and {more} more, in meta.json");
     }
     text
 }

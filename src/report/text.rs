@@ -12,7 +12,7 @@ use super::lines::{in_one_line, writeln};
 use super::made_from::made_from_lines;
 use super::objective::objective_text;
 use super::policy::policy_text;
-use super::strengthen::{sample_line, sample_text, strengthened_line, strengthened_text};
+use super::strengthen::{mutants_line, mutants_text};
 use crate::pipeline::{
     AcceptedDrift, Citation, Decision, Feedback, Flaw, Outcome, Position, Question, Reading, RequirementResult,
     RequirementStatus, Review, ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
@@ -227,12 +227,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision, width);
         text.push_str(&contracts_text(revision));
-        if let Some(strengthened) = &revision.strengthened {
-            text.push_str(&strengthened_text(strengthened));
-        }
-        if let Some(sample) = &revision.mutant_sample {
-            text.push_str(&sample_text(sample));
-        }
+        text.push_str(&mutants_text(revision, view.reviews.last_of(revision.revision)));
         open_points(&mut text, revision);
         append_decisions(&mut text, revision);
         append_assumptions(&mut text, revision);
@@ -279,11 +274,8 @@ pub fn report(view: &RunView, accepted: &[AcceptedDrift], width: usize) -> Strin
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");
         text.push_str(&view.candidates.get(&r.revision).map(candidates_text).unwrap_or_default());
-        if let Some(strengthened) = &r.strengthened {
-            let _ = writeln!(text, "      mutants: {}", strengthened_line(strengthened));
-        }
-        if let Some(sample) = &r.mutant_sample {
-            let _ = writeln!(text, "      mutants: {}", sample_line(sample));
+        if let Some(line) = mutants_line(r) {
+            let _ = writeln!(text, "      mutants: {line}");
         }
         let _ = writeln!(text, "      attempts: {}", attempts.join(", "));
         if !r.edited.is_empty() {

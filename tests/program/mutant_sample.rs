@@ -1,10 +1,11 @@
-//! Before an approval, a sample of the mutants of the specification is judged and reported. The outcome does not depend
-//! on it.
+//! A first sample of the mutants of a specification is judged before its review, which accepts the surviving ones by name. Other
+//! mutants are judged before an approval, for the score.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::collections::BTreeSet;
 
-use crate::support::counter::{CFG, DOC, INVARIANTS, WITNESSES, good, issue, sections};
+use crate::strengthen::stronger;
+use crate::support::counter::{CFG, DOC, MODULE, WITNESSES, fenced, good, issue, sections};
 use crate::support::{Bench, Done, Script, name, outcome};
 use serde_json::{Value, json};
 
@@ -14,14 +15,42 @@ fn without_java() -> Bench {
     bench
 }
 
-fn sampled(bench: &Bench) -> Value {
+/// The answers of a run whose properties notice every mutant.
+fn strong() -> Script {
+    good().answer("generate_invariants", 0, 1, "draft", &stronger())
+}
+
+/// The answers of a run whose review accepts these mutants.
+fn accepting(names: &[String], reason: &str) -> Script {
+    let accepted: Vec<Value> = names.iter().map(|name| json!({"name": name, "reason": reason})).collect();
+    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_survivors": accepted});
+    good().answer("review", 0, 1, "draft", &review.to_string()).having_read_all()
+}
+
+fn only(bench: &Bench, event: &str) -> Value {
     let journal = bench.journal("specs");
-    let all: Vec<&Value> = journal.iter().filter(|e| name(e) == "mutants_sampled").collect();
-    assert_eq!(all.len(), 1, "one sample a run");
+    let all: Vec<&Value> = journal.iter().filter(|e| name(e) == event).collect();
+    assert_eq!(all.len(), 1, "one {event} a run");
     all[0]["data"].clone()
 }
 
-/// The classes of all mutants by `tlaforge mutate`, as the sample counts them.
+fn sampled(bench: &Bench) -> Value {
+    only(bench, "mutants_sampled")
+}
+
+/// The names of these mutants.
+fn names(mutants: &Value) -> Vec<String> {
+    mutants.as_array().unwrap().iter().map(|mutant| mutant["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The names of the mutants that survive in the first sample of a run.
+fn survivors(bench: &Bench) -> Vec<String> {
+    let judged = only(bench, "mutants_judged");
+    let survived = judged["mutants"].as_array().unwrap().iter().filter(|mutant| mutant["outcome"] == "survived");
+    names(&survived.cloned().collect())
+}
+
+/// The classes of all mutants by `tlaforge mutate`, as a run counts them.
 fn classes_by_mutate(bench: &Bench) -> Value {
     let out = bench.run(&[
         "mutate",
@@ -43,55 +72,130 @@ fn classes_by_mutate(bench: &Bench) -> Value {
 }
 
 #[test]
-fn an_approved_run_reports_how_many_mutants_its_properties_notice() {
+fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
     let bench = without_java();
-    let done = bench.forge(&good(), &["--mutants", "1000"]).expect(0);
-    let sample = sampled(&bench);
+    let flags = ["--mutants", "1000", "--max-revisions", "0"];
+    let done = bench.forge(&good(), &flags).expect(1);
+    let survivors = survivors(&bench);
+    assert!(survivors.len() > 1, "{survivors:?}");
+    let judged = only(&bench, "mutants_judged");
     // All of them are in the sample, so the classes are those of `mutate`.
-    assert_eq!(sample["counts"], classes_by_mutate(&bench));
-    let (killed, survived) = (&sample["tally"]["killed"], &sample["tally"]["survived"]);
-    let all = killed.as_u64().unwrap() + survived.as_u64().unwrap();
-    let made = &sample["generated"];
-    assert!(survived.as_u64().unwrap() > 0 && sample["sampled"] == *made, "{sample}");
-    let line = format!("Mutants: {killed} of {all} noticed; {made} of {made} sampled");
-    let survivor = sample["surviving"][0]["name"].as_str().unwrap();
-    let example = sample["examples"].as_array().unwrap().iter().find(|e| e["property"] == "NeverAbove").unwrap();
+    assert_eq!(judged["counts"], classes_by_mutate(&bench));
+    done.prints(&["Outcome: not approved", "mutants that no property notices", &survivors[0]]);
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains(&format!("- `{}`: no property notices when", survivors[0])), "{facts}");
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+
+    let accept = |names: &[String], reason: &str, status| {
+        let bench = without_java();
+        let done = bench.forge(&accepting(names, reason), &flags).expect(status);
+        (bench, done)
+    };
+    let (all_but_one, last) = survivors.split_at(survivors.len() - 1);
+    accept(all_but_one, "no line", 1).1.prints(&["Outcome: not approved", &last[0]]);
+    for reason in ["docs/counter.md:3 leaves it free", "No line says it."] {
+        let (bench, done) = accept(&survivors, reason, 0);
+        let accepted = format!("({}); accepted by the review: {reason}", survivors[0]);
+        done.prints(&["Outcome: approved", "  nothing notices if `Counter` ", &accepted]);
+        bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+        // Nobody else's mutants are left, so no other sample is made.
+        assert!(bench.journal("specs").iter().all(|event| name(event) != "mutants_sampled"));
+        bench.run(&["report", "specs"]).expect(0).prints(&["mutants: ", " noticed; "]);
+        // A journal whose review accepts one less is found to be forged.
+        let mut forged = bench.events("specs");
+        for event in &mut forged {
+            if let Some(accepted) = event.pointer_mut("/data/facts/review/accepted_survivors") {
+                accepted.as_array_mut().unwrap().pop();
+            }
+        }
+        crate::support::forged::write(&bench, &forged);
+        bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
+    }
+    // A reason that names no line, or a line that does not exist, goes back to the reviewer.
+    for reason in ["it does not matter", "docs/counter.md:99 says so", "docs/other.md:1"] {
+        let (bench, _) = accept(&survivors, reason, 5);
+        let refused = bench.read("specs/workspace/feedback.md");
+        assert!(refused.contains("neither cites a line of the documents"), "{refused}");
+    }
+}
+
+#[test]
+fn the_score_is_that_of_mutants_that_nobody_has_seen() {
+    let bench = without_java();
+    let done = bench.forge(&strong(), &["--mutants", "3"]).expect(0);
+    let (first, sample) = (only(&bench, "mutants_judged"), sampled(&bench));
+    assert_eq!((first["mutants"].as_array().unwrap().len(), &sample["sampled"], &sample["seen"]), (3, &json!(3), &json!(3)));
+    done.prints(&["; 3 of ", " sampled, without the 3 shown to the review; ", "; shown to the review: 3 of 3 noticed"]);
+    // The two samples together are the mutants of `mutate`, each once.
+    let mut both = classes_by_mutate(&bench);
+    for (class, count) in both.as_object_mut().unwrap() {
+        let of = |counts: &Value| counts["counts"][class].as_u64().unwrap();
+        *count = json!(count.as_u64().unwrap() - of(&first) - of(&sample));
+    }
+    assert!(both.as_object().unwrap().values().all(|left| left == 0), "{both}");
+    let line = format!("Mutants: {} of ", sample["tally"]["killed"]);
+    let example = sample["examples"].as_array().unwrap()[0].clone();
     let values = example["noticed_in"]["values"].as_str().unwrap();
-    assert!(values.contains("n = 3"), "Max is 2: {example}");
-    done.prints(&["Outcome: approved", &line, "  not noticed:", survivor, "    NeverAbove: if `Add` "])
-        .prints(&[&format!(", then state {} has {values}", example["noticed_in"]["step"])]);
-    bench.run(&["report", "specs"]).expect(0).prints(&[&line, "mutants: "]);
+    bench
+        .run(&["report", "specs"])
+        .expect(0)
+        .prints(&[&line, "mutants: ", &format!(", then state {} has {values}", example["noticed_in"]["step"])]);
     let report: Value = serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).stdout).unwrap();
     assert_eq!(report["revisions"][0]["mutant_sample"], sample);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }
 
 #[test]
-fn a_sample_has_the_size_that_was_asked_for_and_none_is_made_without_an_approval() {
+fn a_property_that_notices_none_of_many_mutants_is_accepted_by_name() {
+    let more = "n := n + 1;\n      a := a + 1;\n      b := b + 2;\n      c := c + 3;\n      d := d + 4;";
+    let module = MODULE.replace("n := n + 1;", more).replace("n = 0;", "n = 0, a = 0, b = 0, c = 0, d = 0;");
+    let formulas = "TypeOK == n \\in 0..10 /\\ {a, b, c, d} \\subseteq 0..40 /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n <= Max\n\
+                    \\* covers R1\nTogether == a = n /\\ b = 2 * n /\\ c = 3 * n /\\ d = 4 * n /\\ (pc = \"Done\" => n = Max)\n";
+    let properties = "\\* covers R1\nOnlyUp == [][n' + 5 >= n]_n\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
+    let cfg = CFG.replace("\\*", "PROPERTIES OnlyUp OneByOne\n\\*").replace("NeverAbove", "NeverAbove Together");
+    let script = good()
+        .answer("formalize", 0, 1, "draft", &fenced(&module))
+        .answer("generate_invariants", 0, 1, "draft", &sections(formulas, properties, WITNESSES, &cfg));
     let bench = without_java();
-    bench.forge(&good(), &["--mutants", "3"]).expect(0).prints(&["; 3 of "]);
-    assert_eq!(sampled(&bench)["sampled"], 3);
+    let done = bench.forge(&script, &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
+    let done = done.prints(&["NOTICED NOTHING OnlyUp"]);
+    assert!(!done.stdout.contains("NOTICED NOTHING Together") && !done.stdout.contains("NOTICED NOTHING OneByOne"));
+    assert!(bench.read("specs/workspace/facts.md").contains("## Lines `NOTICED NOTHING`"));
+    // A small sample says nothing of it.
+    without_java().forge(&script, &["--mutants", "5"]).expect(0);
+    let accepted = json!([{"name": "NOTICED NOTHING OnlyUp", "reason": "a step back would violate it"}]);
+    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_cfg": accepted});
+    let script = script.answer("review", 0, 1, "draft", &review.to_string()).having_read_all();
+    let bench = without_java();
+    bench.forge(&script, &["--mutants", "1000"]).expect(0);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    // A journal whose review does not accept it is found to be forged.
+    let mut forged = bench.events("specs");
+    for event in &mut forged {
+        if let Some(accepted) = event.pointer_mut("/data/facts/review/accepted_cfg") {
+            *accepted = json!([]);
+        }
+    }
+    crate::support::forged::write(&bench, &forged);
+    bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
+}
+
+#[test]
+fn a_sample_has_the_size_that_was_asked_for_and_none_is_made_without_an_approval() {
     let none = |script: &Script, flags: &[&str], status| {
         let bench = without_java();
         bench.forge(script, flags).expect(status);
         assert!(bench.journal("specs").iter().all(|event| name(event) != "mutants_sampled"));
     };
     none(&good(), &["--mutants", "off"], 0);
-    let revised = good().answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "say more"));
-    none(&revised, &["--mutants", "40", "--max-revisions", "0"], 1);
-    // It has judged mutants already.
-    let properties = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
-    let invariants = format!("{INVARIANTS}\\* covers R1\nFullAtTheEnd == pc = \"Done\" => n = Max\n");
-    let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*").replace("NeverAbove", "NeverAbove FullAtTheEnd");
-    let strong =
-        good().answer("generate_invariants", 0, 1, "draft", &sections(&invariants, properties, WITNESSES, &cfg));
-    none(&strong, &["--mutants", "40", "--strengthen"], 0);
+    let revised = strong().answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "say more"));
+    none(&revised, &["--mutants", "3", "--max-revisions", "0"], 1);
 }
 
 #[test]
 fn forty_mutants_are_the_default_and_a_settings_file_can_change_it() {
     let bench = without_java();
-    bench.forge(&good(), &[]).expect(0);
+    bench.forge(&strong(), &[]).expect(0);
     let again = |out: &str| {
         let args = ["run", "docs", "--recording", "script.jsonl", "--out", out];
         // Not by `Bench::run`, which turns the sample off.
@@ -114,10 +218,28 @@ fn forty_mutants_are_the_default_and_a_settings_file_can_change_it() {
     bench.run(&["run", "docs", "--mutants", "many"]).expect(2).says(&["must be a number of mutants, or off"]);
 }
 
+/// The recording has an answer for a round, so a replay has a round without being told.
+#[test]
+fn a_run_strengthens_its_properties_unless_it_judges_no_mutants_or_its_recording_has_no_round() {
+    let script = good().answer("generate_invariants", 0, 2, "strengthen", &stronger());
+    let bench = without_java();
+    let done = bench.forge(&script, &["--mutants", "1000"]).expect(0);
+    done.prints(&["before stronger properties", "round 1: kept"]);
+    assert_eq!(only(&bench, "run_started")["routing"]["strengthen"], 1);
+    for flags in [["--mutants", "off", "--draft", "nodes"], ["--mutants", "1000", "--strengthen", "0"]] {
+        let bench = without_java();
+        let done = bench.forge(&script, &[&flags[..], &["--max-revisions", "0"]].concat());
+        assert!(!done.stdout.contains("round 1"), "{}", done.stdout);
+    }
+    let bench = without_java();
+    bench.forge(&good(), &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
+    assert!(only(&bench, "run_started")["routing"]["strengthen"].is_null());
+}
+
 #[test]
 fn the_report_says_why_no_mutant_was_sampled() {
     let bench = without_java();
-    bench.forge(&good(), &["--record", "record.jsonl", "--mutants", "3"]).expect(0);
+    bench.forge(&strong(), &["--record", "record.jsonl", "--mutants", "3"]).expect(0);
     let recording = with_timing(&bench.read("record.jsonl"), |timing| timing["check_timed_out"] = json!(true));
     let again = replayed(&recording);
     let sample = sampled(&again);
@@ -157,12 +279,17 @@ fn replayed(recording: &str) -> Bench {
 #[test]
 fn a_replay_leaves_out_the_mutants_that_came_too_late_in_the_recording() {
     let bench = without_java();
-    bench.forge(&good(), &["--record", "record.jsonl", "--mutants", "3"]).expect(0);
+    bench.forge(&strong(), &["--record", "record.jsonl", "--mutants", "3"]).expect(0);
     let first = sampled(&bench);
     assert_eq!(sampled(&replayed(&bench.read("record.jsonl"))), first);
+    let late = |names: Value| with_timing(&bench.read("record.jsonl"), |timing| timing["unjudged"] = names.clone());
+    let listed = bench.run(&["mutate", "specs/Spec.tla", "--checker", "embedded", "--format", "json"]).stdout;
+    let all = names(&serde_json::from_str::<Value>(&listed).unwrap()["mutants"]);
+    let none = sampled(&replayed(&late(json!(all))));
+    assert_eq!((&none["sampled"], none["unjudged"].as_array().unwrap().len()), (&json!(0), 3));
+    let survivor = none["unjudged"][0].clone();
     // A name that is not in the sample has no effect.
-    let survivor = first["surviving"][0]["name"].clone();
-    let recording = with_timing(&bench.read("record.jsonl"), |timing| timing["unjudged"] = json!([survivor, "Other"]));
+    let recording = late(json!([survivor, "Other"]));
     let again = replayed(&recording);
     let sample = sampled(&again);
     assert_eq!((&sample["sampled"], &sample["unjudged"]), (&json!(2), &json!([survivor])));
@@ -173,7 +300,7 @@ fn a_replay_leaves_out_the_mutants_that_came_too_late_in_the_recording() {
 #[test]
 fn killed_around_the_sample_a_run_resumes_to_the_same_sample() {
     let reference = without_java();
-    reference.forge(&good(), &["--mutants", "3"]).expect(0);
+    reference.forge(&strong(), &["--mutants", "3"]).expect(0);
     let journal = reference.journal("specs");
     let at = journal.iter().position(|e| name(e) == "mutants_sampled").unwrap() + 1;
     let names: Vec<&str> = journal[at - 1..].iter().map(name).collect();
@@ -200,13 +327,16 @@ fn killed_around_the_sample_a_run_resumes_to_the_same_sample() {
 #[test]
 fn an_approval_can_need_a_mutation_score() {
     let bench = without_java();
-    bench.forge(&good(), &["--mutants", "1000", "--min-score", "0.1"]).expect(0);
+    bench.forge(&good(), &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
+    let script = accepting(&survivors(&bench), "no line");
+
+    let bench = without_java();
+    bench.forge(&script, &["--mutants", "1000", "--min-score", "0.1"]).expect(0);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 
     let bench = without_java();
-    let done = bench.forge(&good(), &["--mutants", "1000", "--min-score", "1"]).expect(1);
-    let sample = sampled(&bench);
-    let killed = sample["tally"]["killed"].as_u64().unwrap();
+    let done = bench.forge(&script, &["--mutants", "1000", "--min-score", "1"]).expect(1);
+    let killed = only(&bench, "mutants_judged")["tally"]["killed"].as_u64().unwrap();
     done.prints(&["Outcome: not approved", &format!("the properties notice only {killed} of "), "requires 100 %"]);
     let journal = bench.journal("specs");
     let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();

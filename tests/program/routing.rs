@@ -209,7 +209,10 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
             assert_eq!(s.on_trial, to.aside, "what is on trial has something behind it: {s:?}");
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
-                Position::Mutants => assert!(settings.strengthen > 0 && to.module && to.merge, "{s:?}"),
+                Position::Mutants => {
+                    let is_due = settings.strengthen > 0 || settings.judges_mutants;
+                    assert!(is_due && to.module && to.merge, "{s:?}");
+                }
                 Position::Node(NodeName::GenerateInvariants | NodeName::StepContracts | NodeName::ModelCheck)
                 | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
@@ -267,6 +270,11 @@ fn explore(settings: RoutingSettings) -> (usize, HashSet<Row>) {
             assert!(
                 !is_merge || settings.contracts == (t.row == Row::ContractsDue),
                 "contracts are made if they are asked for"
+            );
+            assert!(
+                !settings.judges_mutants || t.row != Row::Checked,
+                "a review without mutants: {from:?} {event:?}",
+                from = from.state
             );
             if let Position::Node(NodeName::StepContracts | NodeName::ModelCheck) = s.position {
                 assert!(
@@ -348,23 +356,32 @@ fn assert_acyclic(next: &HashMap<Seen, Vec<Seen>>) {
 fn every_reachable_state_has_the_invariants_of_routing() {
     let mut taken = HashSet::new();
     let mut total = 0;
-    let all = [(false, 0, false), (true, 0, true), (false, 1, false), (true, 2, true)];
+    let all = [
+        (false, 0, false, false),
+        (true, 0, true, false),
+        (false, 1, false, false),
+        (true, 2, true, false),
+        (false, 0, false, true),
+        (true, 1, true, true),
+    ];
     // At the same time, because each takes a while.
     let explored = std::thread::scope(|scope| {
-        let explored = all.map(|(repair, strengthen, contracts)| {
-            let settings = RoutingSettings { repair, strengthen, contracts, ..RoutingSettings::default() };
+        let explored = all.map(|(repair, strengthen, contracts, judges_mutants)| {
+            let settings =
+                RoutingSettings { repair, strengthen, contracts, judges_mutants, ..RoutingSettings::default() };
             scope.spawn(move || explore(settings))
         });
         explored.map(|one| one.join().unwrap())
     });
-    for ((repair, strengthen, contracts), (states, rows)) in all.into_iter().zip(explored) {
+    for ((repair, strengthen, contracts, judges_mutants), (states, rows)) in all.into_iter().zip(explored) {
         writeln!(
             std::io::stderr(),
-            "explored {states} states (repair: {repair}, strengthen: {strengthen}, contracts: {contracts})"
+            "explored {states} states (repair: {repair}, strengthen: {strengthen}, contracts: {contracts}, mutants: {judges_mutants})"
         )
         .unwrap();
-        let mutants = rows.iter().filter(|row| matches!(row, Row::MutantsDue | Row::Strengthen | Row::StrongerDropped));
-        assert_eq!(mutants.count() > 0, strengthen > 0, "only where it is asked for");
+        let rounds = rows.iter().filter(|row| matches!(row, Row::Strengthen | Row::StrongerDropped));
+        assert_eq!(rounds.count() > 0, strengthen > 0, "only where it is asked for");
+        assert_eq!(rows.contains(&Row::MutantsDue), strengthen > 0 || judges_mutants, "only where it is asked for");
         total += states;
         taken.extend(rows);
     }
@@ -417,6 +434,7 @@ fn limits_of_zero_still_end() {
         repair: true,
         strengthen: 0,
         contracts: false,
+        judges_mutants: false,
         min_score: 0,
     };
     explore(settings);

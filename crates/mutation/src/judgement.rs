@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use tlaforge_tla::{Cfg, Checker, DEADLOCK, Trace, ViolationKind};
 
+use super::score::{MutationScore, ratio};
 use super::Operator;
 
 /// The class of a mutant.
@@ -226,12 +227,15 @@ impl Summary {
             }
         }
         all.noticed_nothing = idle.into_iter().cloned().collect();
-        let by_property = all.killed_by_property;
-        all.score = ratio(by_property, by_property + all.survived);
-        let undecided = all.inconclusive + all.timeout;
-        all.score_at_least = ratio(by_property, by_property + all.survived + undecided);
+        all.score = all.mutation_score().of_decided();
+        all.score_at_least = all.mutation_score().at_least();
         all.restricting_score = ratio(all.restricting_detected, all.restricting).filter(|_| !cfg.witnesses.is_empty());
         all
+    }
+
+    pub fn mutation_score(&self) -> MutationScore {
+        let undecided = self.inconclusive + self.timeout;
+        MutationScore { noticed: self.killed_by_property, survived: self.survived, undecided }
     }
 
     pub fn count(&self, outcome: Outcome) -> usize {
@@ -248,7 +252,3 @@ impl Summary {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
-fn ratio(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}

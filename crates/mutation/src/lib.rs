@@ -12,6 +12,7 @@ mod new_label;
 mod operator;
 mod requirements;
 mod results;
+mod score;
 mod selection;
 mod shard;
 // Each crate counts its own steps: the counter works only in the unit tests of the crate that contains it.
@@ -28,6 +29,7 @@ pub use mutant::{Edit, Mutant};
 pub use operator::Operator;
 pub use requirements::{requirement_sort_key, requirements_touched};
 pub use results::{Results, ResultsError, mutant_json};
+pub use score::MutationScore;
 pub use selection::Selection;
 pub use shard::{MergeError, Shard, ShardFile, arrange_shards, interleave};
 pub use subject::{BaselineError, Subject};

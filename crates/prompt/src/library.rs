@@ -86,9 +86,9 @@ fn samples(name: &str) -> [Value; 2] {
                    "exemplars": []}),
         ),
         "review/draft" | "review/repair" => (
-            json!({"index": "docs/INDEX.md", "changed": true, "contracts": true,
+            json!({"index": "docs/INDEX.md", "changed": true, "contracts": true, "survivors": true,
                    "objective": {"goal": "g", "meanings": "m", "owed": "o", "distance": 1, "last": "l"}}),
-            json!({"index": "docs/INDEX.md", "changed": false, "contracts": false, "objective": null}),
+            json!({"index": "docs/INDEX.md", "changed": false, "contracts": false, "survivors": false, "objective": null}),
         ),
         "review/second_reading" | "review/second_reading_repair" => {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))

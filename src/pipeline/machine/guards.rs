@@ -64,6 +64,9 @@ pub struct ApprovalFacts {
     /// Steps without a contract that is checked, unless the review accepts that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps_without_contract: Vec<String>,
+    /// Mutants that the checked properties do not notice and that the review does not accept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unaccepted_survivors: Vec<String>,
     /// Larger bounds with which a property is violated and that the review does not accept: `N = 3`.
     #[serde(default)]
     pub unaccepted_bounds: Vec<String>,
@@ -103,13 +106,14 @@ pub enum ApprovalClause {
     SentencesAccounted,
     ReadingsAccepted,
     StepsHaveContracts,
+    SurvivorsAccepted,
     LargerBoundsAccepted,
     ChangesNamed,
     ReviewerRead,
 }
 
 impl ApprovalClause {
-    pub const ALL: [ApprovalClause; 26] = [
+    pub const ALL: [ApprovalClause; 27] = [
         ApprovalClause::InformalSpecExists,
         ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
@@ -133,6 +137,7 @@ impl ApprovalClause {
         ApprovalClause::SentencesAccounted,
         ApprovalClause::ReadingsAccepted,
         ApprovalClause::StepsHaveContracts,
+        ApprovalClause::SurvivorsAccepted,
         ApprovalClause::LargerBoundsAccepted,
         ApprovalClause::ChangesNamed,
         ApprovalClause::ReviewerRead,
@@ -168,6 +173,7 @@ impl ApprovalClause {
             ApprovalClause::OpenPointsAccepted
             | ApprovalClause::AssumptionsAccepted
             | ApprovalClause::ReadingsAccepted
+            | ApprovalClause::SurvivorsAccepted
             | ApprovalClause::LargerBoundsAccepted
             | ApprovalClause::ChangesNamed
             | ApprovalClause::ReviewerRead => NodeName::Review,
@@ -245,6 +251,7 @@ impl ApprovalClause {
             ApprovalClause::SentencesAccounted => "claims.unaccounted_sentences = 0",
             ApprovalClause::ReadingsAccepted => "claims.unaccepted_readings = 0",
             ApprovalClause::StepsHaveContracts => "claims.steps_without_contract = 0",
+            ApprovalClause::SurvivorsAccepted => "claims.unaccepted_survivors = 0",
             ApprovalClause::LargerBoundsAccepted => "claims.unaccepted_bounds = 0",
             ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
             ApprovalClause::ReviewerRead => "claims.unread = 0",
@@ -288,6 +295,9 @@ impl ApprovalClause {
             }
             ApprovalClause::StepsHaveContracts => {
                 "with contracts, every step has one that was checked, or is named in `accepted_without_contract` with a reason"
+            }
+            ApprovalClause::SurvivorsAccepted => {
+                "if mutants were judged before the review, every surviving one is named in `accepted_survivors`, with a reason"
             }
             ApprovalClause::LargerBoundsAccepted => {
                 "every larger bound with which a property is violated is named in `accepted_bounds`, with a reason"
@@ -377,6 +387,11 @@ impl ApprovalClause {
             ApprovalClause::StepsHaveContracts => format!(
                 "steps without a contract that was checked (name them in `accepted_without_contract`, each with a reason): {}",
                 list(&facts.steps_without_contract)
+            ),
+            ApprovalClause::SurvivorsAccepted => format!(
+                "mutants that no property notices and that the review does not accept (name them in `accepted_survivors`, each \
+                 with the line of the documents that leaves it free, or with `no line`): {}",
+                list(&facts.unaccepted_survivors)
             ),
             ApprovalClause::LargerBoundsAccepted => format!(
                 "a property is violated with larger bounds that the review does not accept (name them in `accepted_bounds`, each with a reason): {}",

@@ -147,6 +147,9 @@ pub struct Review {
     /// Steps that need no contract that is checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_without_contract: Vec<AcceptedItem>,
+    /// Mutants that no property notices, because the documents leave free what they change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_survivors: Vec<AcceptedItem>,
     /// Larger bounds with which a property is broken, as the documents exclude them.
     #[serde(default)]
     pub accepted_bounds: Vec<AcceptedItem>,
@@ -232,7 +235,7 @@ impl Review {
     }
 
     /// The lists of accepted items, each with its name in the answer.
-    pub fn accepted_lists_mut(&mut self) -> [(&'static str, &mut Vec<AcceptedItem>); 10] {
+    pub fn accepted_lists_mut(&mut self) -> [(&'static str, &mut Vec<AcceptedItem>); 11] {
         [
             ("intended_dead", &mut self.intended_dead),
             ("accepted_changes", &mut self.accepted_changes),
@@ -242,6 +245,7 @@ impl Review {
             ("accepted_sentences", &mut self.accepted_sentences),
             ("accepted_readings", &mut self.accepted_readings),
             ("accepted_without_contract", &mut self.accepted_without_contract),
+            ("accepted_survivors", &mut self.accepted_survivors),
             ("accepted_bounds", &mut self.accepted_bounds),
             ("accepted_cfg", &mut self.accepted_cfg),
         ]
@@ -284,6 +288,16 @@ impl Review {
     /// Whether it accepts, with a reason, that no contract of the step is checked.
     pub fn accepts_without_contract(&self, label: &str) -> bool {
         reason_in(&self.accepted_without_contract, label).is_some_and(is_reason)
+    }
+
+    /// The reason why it accepts that no property notices the mutant; `None` if it does not.
+    pub fn survivor_reason(&self, mutant: &str) -> Option<&str> {
+        reason_in(&self.accepted_survivors, mutant).filter(|reason| is_reason(reason))
+    }
+
+    /// Whether it accepts, with a reason, that no property notices the mutant.
+    pub fn accepts_survivor(&self, mutant: &str) -> bool {
+        self.survivor_reason(mutant).is_some()
     }
 
     /// Whether it accepts, with a reason, that the documents exclude the larger bound.

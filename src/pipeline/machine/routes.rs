@@ -232,8 +232,11 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     },
     Route {
         row: Row::MutantsDue,
-        guard: r#"routing.position = "model_check" & routing.event = "checked" & (routing.on_trial | routing.rounds < routing.round_limit)"#,
-        words: "the check came to a verdict, and the run strengthens its properties: judge the mutants first",
+        guard: concat!(
+            r#"routing.position = "model_check" & routing.event = "checked""#,
+            r#" & (routing.on_trial | routing.rounds < routing.round_limit | routing.judges_mutants)"#,
+        ),
+        words: "the check came to a verdict, and the run judges mutants or strengthens its properties: judge the mutants first",
         take: |d| d.state.moved_to_position(Position::Mutants).perform(),
     },
     Route {

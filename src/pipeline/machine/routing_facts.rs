@@ -92,6 +92,8 @@ routing_facts! {
     other_reading: bool,
     /// Whether the run has contracts of its steps; no fact if it has none.
     contracts: bool,
+    /// Whether the run judges mutants before each review; no fact if it does not.
+    judges_mutants: bool,
 }
 
 /// A position of the machine by its name alone. All but the last two are the names of lifelines.
@@ -170,6 +172,7 @@ impl RoutingFacts {
             repair: Some(settings.repair),
             other_reading: Some(state.other_reading),
             contracts: settings.contracts.then_some(true),
+            judges_mutants: settings.judges_mutants.then_some(true),
             ..Self::of_position(state.position.into())
         };
         match *event {

@@ -24,6 +24,9 @@ pub struct RoutingSettings {
     /// Whether an author who has not seen the algorithm writes contracts of its steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contracts: bool,
+    /// Whether a sample of mutants is judged before each review, which has to accept the surviving ones by name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judges_mutants: bool,
     /// The least mutation score of an approved specification, in thousandths; 0 asks for none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min_score: u32,
@@ -38,6 +41,7 @@ impl Default for RoutingSettings {
             repair: false,
             strengthen: 0,
             contracts: false,
+            judges_mutants: false,
             min_score: 0,
         }
     }

@@ -294,7 +294,8 @@ mod tests {
                 json!({"source": "s1", "module": "m1", "cfg": "c1", "changed_steps": 0, "covering": 1,
                        "constantly_true": 0, "dead_actions": 0, "unaccepted_cfg": 0, "uncovered": 0,
                        "unaccepted_open_points": 0, "unaccepted_assumptions": 0, "unaccounted_sentences": 0,
-                       "unaccepted_readings": 0, "steps_without_contract": 0, "unaccepted_bounds": 0, "unnamed_changes": 0,
+                       "unaccepted_readings": 0, "steps_without_contract": 0, "unaccepted_survivors": 0,
+                       "unaccepted_bounds": 0, "unnamed_changes": 0,
                        "unread": 0}),
             ),
         ])
@@ -355,6 +356,7 @@ mod tests {
         (ApprovalClause::SentencesAccounted, "review", "unaccounted_sentences", "1"),
         (ApprovalClause::ReadingsAccepted, "review", "unaccepted_readings", "1"),
         (ApprovalClause::StepsHaveContracts, "review", "steps_without_contract", "1"),
+        (ApprovalClause::SurvivorsAccepted, "review", "unaccepted_survivors", "1"),
         (ApprovalClause::LargerBoundsAccepted, "review", "unaccepted_bounds", "1"),
         (ApprovalClause::ChangesNamed, "review", "unnamed_changes", "1"),
         (ApprovalClause::ReviewerRead, "review", "unread", "1"),

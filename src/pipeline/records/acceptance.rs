@@ -1,10 +1,12 @@
 //! Finds what an approval needs a review to accept by number or name: open points, assumptions, normative sentences without
-//! an account, steps without a contract, and larger bounds with which a property is violated. It also computes whether the
-//! mutation score prevents an approval. The review node and the verification of a journal both compute it here.
+//! an account, steps without a contract, surviving mutants, and larger bounds with which a property is violated. It also
+//! computes whether the mutation score prevents an approval. The review node and the verification of a journal both compute it
+//! here.
 
-use super::mutants::Tally;
+use super::mutants::{JudgedMutant, MutantSample, Tally};
 use super::requirement_status::{RequirementResult, RequirementStatus};
 use super::view::RunView;
+use crate::mutation::Outcome;
 use crate::pipeline::machine::{ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
 use crate::tla::LargerBound;
@@ -13,6 +15,10 @@ use crate::tla::LargerBound;
 pub const PREMISE: &str = "PREMISE";
 /// The first words of the line by which a review accepts a property that no state of its types is known to violate.
 pub const NOT_FALSIFIED: &str = "NOT FALSIFIED";
+/// The first words of the line by which a review accepts a property that notices no mutant of the sample.
+pub const NOTICED_NOTHING: &str = "NOTICED NOTHING";
+/// Of a smaller sample, a property may notice nothing by chance.
+const FEWEST_MUTANTS: usize = 20;
 
 impl RunView {
     /// The open points that the owner of the protocol has not decided as they are taken.
@@ -55,7 +61,44 @@ impl RunView {
         violated.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
     }
 
-    /// What the check did not show in full, in the wording that a review has to repeat to accept it.
+    /// The mutants that no property notices, those first that matter most: a witness is lost, one requirement alone is
+    /// touched, a step is changed, and only then initial values and definitions. None if the run does not judge mutants before
+    /// each review.
+    pub fn survivors(&self) -> Vec<&JudgedMutant> {
+        let judged = self.strengthening.as_ref().filter(|_| self.settings.routing.judges_mutants);
+        let coverage = self.fresh_check().and_then(|check| check.coverage.as_ref());
+        let is_step = |name: &str| coverage.is_some_and(|actions| actions.iter().any(|action| action.name() == name));
+        let mut survivors: Vec<&JudgedMutant> =
+            judged.into_iter().flat_map(|mutants| mutants.now.with_outcome(Outcome::Survived)).collect();
+        survivors.sort_by_key(|mutant| {
+            (mutant.lost_witnesses.is_empty(), mutant.touches.len() != 1, !is_step(&mutant.definition))
+        });
+        survivors
+    }
+
+    /// The names of the surviving mutants that the review does not accept.
+    pub fn unaccepted_survivors(&self, review: Option<&Review>) -> Vec<String> {
+        let names = self.survivors().into_iter().map(|mutant| mutant.name.clone());
+        names.filter(|name| !review.is_some_and(|review| review.accepts_survivor(name))).collect()
+    }
+
+    /// The properties that cover a requirement and notice no mutant of the sample, if the sample is large enough to say so.
+    /// A mutant that was not judged counts as one that they do not notice.
+    pub fn properties_that_noticed_nothing(&self) -> Vec<String> {
+        let judged = self.strengthening.as_ref().filter(|_| self.settings.routing.judges_mutants);
+        let (Some(mutants), Some(check)) = (judged, self.fresh_check()) else { return Vec::new() };
+        let Tally { killed, survived, .. } = mutants.now.tally();
+        if killed + survived < FEWEST_MUTANTS {
+            return Vec::new();
+        }
+        let exists = |id: &String| self.specification.requirements.iter().any(|requirement| requirement.id == *id);
+        let covers = |name: &str| self.specification.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
+        let notices = |name: &String| mutants.now.mutants.iter().any(|mutant| mutant.killed_by.contains(name));
+        let names = check.checked_names().filter(|name| name.as_str() != "TypeOK" && covers(name));
+        names.filter(|name| check.why_vacuous(name).is_none() && !notices(name)).cloned().collect()
+    }
+
+    /// What check and mutants did not show in full, in the wording that a review has to repeat to accept it.
     pub fn limits_of_the_check<'a>(&'a self) -> Vec<String> {
         let Some(check) = self.fresh_check() else { return Vec::new() };
         let bounds = &check.bounds;
@@ -68,7 +111,8 @@ impl RunView {
         let never_false = bounds.not_falsified.iter();
         let never_false = never_false.filter_map(|line| Some(format!("{NOT_FALSIFIED} {}", line.split(" (").next()?)));
         let as_they_are = bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned();
-        as_they_are.chain(premises).chain(never_false).collect()
+        let idle = self.properties_that_noticed_nothing().into_iter().map(|name| format!("{NOTICED_NOTHING} {name}"));
+        as_they_are.chain(premises).chain(never_false).chain(idle).collect()
     }
 
     /// The requirements that no checked property covers and that the review does not accept as they are, each with the reason if
@@ -101,24 +145,25 @@ impl RunView {
         }
         let wanted = f64::from(least) / 10.0;
         let missing = |why: &str| format!("`--min-score` requires {wanted} %, and no mutant was judged: {why}");
-        // With stronger properties, their mutants take the place of a sample.
+        // The mutants that the review has seen count only if no others say anything.
         let strengthened = self.strengthened();
-        let (skipped, tally, open) = match (&self.mutant_sample, &strengthened) {
-            (Some(sample), _) => {
-                (&sample.skipped_reason, &sample.tally, sample.undecided.len() + sample.unjudged.len())
-            }
-            (None, Some(all)) => (&all.skipped_reason, &all.after, all.undecided + all.unjudged_count),
-            (None, None) => return Some(missing("no sample is in the journal")),
+        let says_something = |sample: &&MutantSample| {
+            sample.skipped_reason.is_some() || sample.score().decided() + sample.score().undecided > 0
+        };
+        let (skipped, score) = match (self.mutant_sample.as_ref().filter(says_something), &strengthened) {
+            (Some(sample), _) => (&sample.skipped_reason, sample.score()),
+            (None, Some(all)) => (&all.skipped_reason, all.score()),
+            (None, None) => return Some(missing("no mutant was judged that says anything")),
         };
         if let Some(why) = skipped {
             return Some(missing(why));
         }
-        let Tally { killed, survived, .. } = *tally;
-        let all = killed + survived + open;
-        let is_enough = killed * 1000 >= all * least as usize && all > 0;
+        let all = score.decided() + score.undecided;
+        let is_enough = score.noticed * 1000 >= all * least as usize && all > 0;
         (!is_enough).then(|| {
             format!(
-                "the properties notice only {killed} of {all} mutants (undecided ones count as not noticed), and `--min-score` requires {wanted} %"
+                "the properties notice only {} of {all} mutants (undecided ones count as not noticed), and `--min-score` requires {wanted} %",
+                score.noticed
             )
         })
     }
@@ -137,6 +182,7 @@ impl RunView {
             unaccepted_assumptions: self.unaccepted_assumptions(review),
             unaccounted_sentences: self.unaccounted_sentences(review),
             steps_without_contract: self.steps_without_contract(review),
+            unaccepted_survivors: self.unaccepted_survivors(review),
             unaccepted_bounds: self.unaccepted_bounds(review),
             ..facts.clone()
         }

@@ -138,6 +138,9 @@ pub struct ReviewClaims {
     /// Steps without a contract that was checked, unless the review accepts that.
     #[serde(default)]
     pub steps_without_contract: usize,
+    /// Mutants that the checked properties do not notice and that the review does not accept.
+    #[serde(default)]
+    pub unaccepted_survivors: usize,
     /// Larger bounds with which a property is violated and that the review does not accept.
     #[serde(default)]
     pub unaccepted_bounds: usize,

@@ -38,7 +38,7 @@ mod trial;
 mod view;
 mod wording;
 
-pub use acceptance::{NOT_FALSIFIED, PREMISE};
+pub use acceptance::{NOT_FALSIFIED, NOTICED_NOTHING, PREMISE};
 pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};

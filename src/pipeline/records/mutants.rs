@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mutation::Outcome;
-use crate::tla::{CONTRACT, CheckOutcome, Verdict, describe_unreached, verdict_sentence};
+use crate::mutation::{MutationScore, Outcome};
+use crate::tla::{CONTRACT, CheckOutcome, DEADLOCK, Verdict, describe_unreached, verdict_sentence};
 
 /// The judged mutants of a specification (`mutants_judged`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -114,12 +114,29 @@ impl Judged {
         self.mutants.iter().filter(move |mutant| mutant.outcome == outcome)
     }
 
+    /// The names of the mutants of the sample, judged or not.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.mutants.iter().map(|mutant| mutant.name.as_str()).chain(self.unjudged.iter().map(String::as_str))
+    }
+
     pub(in crate::pipeline) fn undecided(&self) -> usize {
         self.undecided_mutants().count()
     }
 
     fn undecided_mutants(&self) -> impl Iterator<Item = &JudgedMutant> {
         self.with_outcome(Outcome::Inconclusive).chain(self.with_outcome(Outcome::Timeout))
+    }
+
+    /// The mutants that are only known to reach a deadlock.
+    pub fn only_by_deadlock(&self) -> usize {
+        let is_only = |mutant: &&JudgedMutant| !mutant.killed_by.is_empty() && mutant.killed_by.iter().all(|by| by == DEADLOCK);
+        self.with_outcome(Outcome::Killed).filter(is_only).count()
+    }
+
+    pub fn score(&self) -> MutationScore {
+        let Tally { killed, survived, .. } = self.tally();
+        let undecided = self.undecided() + self.unjudged_count;
+        MutationScore { noticed: killed - self.only_by_deadlock(), survived, undecided }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
@@ -190,6 +207,12 @@ pub struct MutantSample {
     pub seed: u64,
     /// Killed and surviving mutants.
     pub tally: Tally,
+    /// How many of the killed ones are only known to reach a deadlock.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub only_by_deadlock: usize,
+    /// How many other mutants author and reviewer have seen, which are no part of this sample.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seen: usize,
     /// The number of mutants by class.
     pub counts: BTreeMap<String, usize>,
     pub surviving: Vec<JudgedMutant>,
@@ -217,6 +240,8 @@ impl From<Judged> for MutantSample {
             sampled: judged.mutants.len(),
             seed: judged.seed,
             tally: judged.tally(),
+            only_by_deadlock: judged.only_by_deadlock(),
+            seen: 0,
             counts: judged.counts(),
             surviving: judged.with_outcome(Outcome::Survived).cloned().collect(),
             examples: judged.examples(),
@@ -226,6 +251,14 @@ impl From<Judged> for MutantSample {
             check_timed_out: judged.timed_out,
             skipped_reason: judged.skipped_reason,
         }
+    }
+}
+
+impl MutantSample {
+    pub fn score(&self) -> MutationScore {
+        let Tally { killed, survived, .. } = self.tally;
+        let undecided = self.undecided.len() + self.unjudged.len();
+        MutationScore { noticed: killed.saturating_sub(self.only_by_deadlock), survived, undecided }
     }
 }
 
@@ -283,8 +316,34 @@ pub struct Strengthened {
     pub before: Tally,
     /// Under its last properties.
     pub after: Tally,
+    /// How many of the mutants killed under the first properties are only known to reach a deadlock.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub only_by_deadlock_before: usize,
+    /// The same under the last properties.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub only_by_deadlock: usize,
     pub rounds: Vec<Round>,
     pub surviving: Vec<JudgedMutant>,
+}
+
+impl Strengthened {
+    /// Under the first properties of the revision.
+    pub fn score_before(&self) -> MutationScore {
+        self.score_of(self.before, self.only_by_deadlock_before, self.undecided_before)
+    }
+
+    /// Under its last properties.
+    pub fn score(&self) -> MutationScore {
+        self.score_of(self.after, self.only_by_deadlock, self.undecided)
+    }
+
+    fn score_of(&self, tally: Tally, only_by_deadlock: usize, undecided: usize) -> MutationScore {
+        MutationScore {
+            noticed: tally.killed.saturating_sub(only_by_deadlock),
+            survived: tally.survived,
+            undecided: undecided + self.unjudged_count,
+        }
+    }
 }
 
 /// Why a mutant of a sample is not judged if its time was over.

@@ -142,6 +142,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
         unaccounted_sentences: facts.unaccounted_sentences.len(),
         unaccepted_readings: view.unaccepted_readings(facts),
         steps_without_contract: facts.steps_without_contract.len(),
+        unaccepted_survivors: facts.unaccepted_survivors.len(),
         unaccepted_bounds: facts.unaccepted_bounds.len(),
         unnamed_changes: facts.unnamed_changes.len(),
         unread: facts.unread.len(),

@@ -53,6 +53,8 @@ impl Strengthening {
             undecided: now.undecided(),
             before: first.tally(),
             after: now.tally(),
+            only_by_deadlock_before: first.only_by_deadlock(),
+            only_by_deadlock: now.only_by_deadlock(),
             rounds: rounds.clone(),
             surviving: now.with_outcome(Outcome::Survived).cloned().collect(),
         }

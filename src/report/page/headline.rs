@@ -10,7 +10,7 @@ use crate::pipeline::{Outcome, Reading, RequirementResult, RequirementStatus, Re
 use crate::prompt::Requirement;
 use crate::report::counted;
 use crate::report::next_step::{answer_commands, next_steps};
-use crate::report::strengthen::{sample_line, strengthened_line};
+use crate::report::strengthen::mutants_line;
 use crate::report::text::{known_words, status, undecided_open_points};
 use crate::tla::{CheckOutcome, Checker, Confirmation, FurtherVerdict, Verdict};
 
@@ -121,12 +121,11 @@ fn facts(context: &RunContext<'_>, revision: &Revision) -> Vec<Fact> {
 
 /// What changes of the specification on purpose showed, if they were tried or were to be tried.
 fn mutants_words(revision: &Revision) -> Option<String> {
-    let skipped = |why: &str| format!("none measured, because {why}");
-    if let Some(sample) = &revision.mutant_sample {
-        return Some(sample.skipped_reason.as_deref().map_or_else(|| sample_line(sample), skipped));
-    }
-    let strengthened = revision.strengthened.as_ref()?;
-    Some(strengthened.skipped_reason.as_deref().map_or_else(|| strengthened_line(strengthened), skipped))
+    let skipped = match (&revision.mutant_sample, &revision.strengthened) {
+        (Some(sample), _) => sample.skipped_reason.as_deref(),
+        (None, strengthened) => strengthened.as_ref()?.skipped_reason.as_deref(),
+    };
+    skipped.map_or_else(|| mutants_line(revision), |why| Some(format!("none measured, because {why}")))
 }
 
 fn checked_by(check: &CheckOutcome) -> String {
