@@ -155,6 +155,7 @@ pub(super) async fn create_run(
             contracts: has_contracts(settings, &prepared.context),
             strengthen: rounds(settings, &prepared.context),
             judges_mutants: settings.mutants > 0,
+            reviews_open_bounds: true,
             ..routing_settings(settings, RoutingSettings::default())
         },
         draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),

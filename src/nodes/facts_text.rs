@@ -97,7 +97,7 @@ impl ReviewSubject<'_> {
         }
         self.write_violations(&mut text);
         self.write_contracts(&mut text);
-        write_larger_bounds(&mut text, self.fresh_check());
+        write_larger_bounds(&mut text, self.view);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a fresh check, clauses about its results would only repeat that it is missing.
         let is_relevant = |c: &&ApprovalClause| match c {

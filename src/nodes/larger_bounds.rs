@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
+use crate::pipeline::RunView;
 use crate::tla::{
-    CheckOutcome, ConstantProbe, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind, larger_bounds_lines, trace_table,
+    CheckOutcome, ConstantProbe, LargerBound, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind, larger_bounds_lines, trace_table,
 };
 
 /// The effect of larger constants on a violation.
@@ -42,11 +43,21 @@ pub(super) fn compare_larger_constants(check: &CheckOutcome, bound_granted: bool
 }
 
 /// Writes the results for larger bounds, and what a review can do about those with which a property is violated.
-pub(super) fn write_larger_bounds(text: &mut String, check: Option<&CheckOutcome>) {
-    let Some(check) = check.filter(|check| !check.larger_bounds.is_empty()) else { return };
+pub(super) fn write_larger_bounds(text: &mut String, view: &RunView) {
+    let Some(check) = view.fresh_check().filter(|check| !check.larger_bounds.is_empty()) else { return };
     text.push_str("\n## Larger bounds\n\n");
     for line in larger_bounds_lines(&check.larger_bounds) {
         let _ = writeln!(text, "- {line}");
+    }
+    let open: Vec<String> = view.doubtful_bounds().filter(|bound| bound.is_open()).map(LargerBound::name).collect();
+    if !open.is_empty() {
+        let _ = writeln!(
+            text,
+            "- nothing is known with {}. Accept each by name in `accepted_bounds`, with the reason why the smaller value shows every \
+             interaction that the requirements speak of, or have the constants or the model made smaller, so that it is decided \
+             (`cfg_mismatch`, `state_explosion_risk`)",
+            open.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        );
     }
     for bound in &check.larger_bounds {
         let Some(words) = bound.violated_words(&check.bounds) else { continue };

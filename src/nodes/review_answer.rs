@@ -19,7 +19,11 @@ use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
 pub(super) const SCHEMA: &str = include_str!("review_schema.json");
 
 /// The names that `facts.md` lists for each list of accepted items.
-pub(super) struct ListedNames(Vec<(&'static str, Vec<String>)>);
+pub(super) struct ListedNames {
+    by_list: Vec<(&'static str, Vec<String>)>,
+    /// Whether mutants were judged, so that some of the items are about them.
+    judges_mutants: bool,
+}
 
 impl ListedNames {
     /// `before` are the facts as if nothing were accepted.
@@ -34,8 +38,7 @@ impl ListedNames {
         let open_points = specification.open_points.iter().map(|point| &point.id).chain(decided);
         let readings = view.blind_readings();
         let is_read = view.settings.blind_reading;
-        let violated = check.into_iter().flat_map(|check| &check.larger_bounds).filter(|b| b.violated().is_some());
-        Self(vec![
+        let by_list = vec![
             ("intended_dead", dead.chain(taken).chain([TERMINATING.to_owned()]).collect()),
             ("accepted_changes", view.changes_since_baseline().into_iter().map(|change| change.name).collect()),
             ("accepted_uncovered", specification.requirements.iter().map(|r| r.id.clone()).collect()),
@@ -45,13 +48,19 @@ impl ListedNames {
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
             ("accepted_without_contract", before.steps_without_contract.clone()),
             ("accepted_survivors", view.survivors().into_iter().map(|mutant| mutant.name.clone()).collect()),
-            ("accepted_bounds", violated.map(LargerBound::name).collect()),
+            ("accepted_bounds", view.doubtful_bounds().map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
-        ])
+        ];
+        Self { by_list, judges_mutants: view.settings.routing.judges_mutants }
+    }
+
+    /// Whether the item is about mutants and this run judges none: a recorded review may have seen some.
+    fn is_about_other_mutants(&self, list: &str, item: &AcceptedItem) -> bool {
+        !self.judges_mutants && (list == "accepted_survivors" || item.parts().0.starts_with(NOTICED_NOTHING))
     }
 
     fn of(&self, list: &str) -> &[String] {
-        self.0.iter().find(|(name, _)| *name == list).map_or(&[], |(_, names)| names)
+        self.by_list.iter().find(|(name, _)| *name == list).map_or(&[], |(_, names)| names)
     }
 }
 
@@ -85,6 +94,9 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                 for (i, item) in items.iter().enumerate() {
                     match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
+                        Err(_) if is_replayed && listed.is_about_other_mutants(list, item) => {
+                            normalised.push(format!("`{list}[{i}]` is about mutants that this run does not judge: {item}"));
+                        }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
                     }
@@ -274,7 +286,7 @@ mod tests {
 
     fn listed() -> ListedNames {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        ListedNames(vec![
+        let by_list = vec![
             ("intended_dead", names(&["Never"])),
             ("accepted_changes", names(&["Safe", "covers Safe"])),
             ("accepted_uncovered", names(&["R1", "R2"])),
@@ -284,7 +296,8 @@ mod tests {
             ("accepted_readings", names(&["Safe"])),
             ("accepted_bounds", names(&["N = 3"])),
             ("accepted_cfg", names(&["CHECK_DEADLOCK FALSE", "CONSTRAINT Small"])),
-        ])
+        ];
+        ListedNames { by_list, judges_mutants: true }
     }
 
     fn live(answer: &str) -> Result<Readable<Review>, Problem> {
@@ -317,7 +330,7 @@ mod tests {
     /// Every list, with every form that accepts nothing.
     #[test]
     fn an_item_is_accepted_by_a_listed_name_and_a_reason_only() {
-        for (list, names) in listed().0 {
+        for (list, names) in listed().by_list {
             for name in &names {
                 let good = approving(list, json!([{"name": name, "reason": "the documents say so"}]));
                 let review = live(&good).unwrap_or_else(|problem| panic!("{}", problem.what)).value;

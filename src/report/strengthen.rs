@@ -40,7 +40,7 @@ pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
     let _ = write!(line, "; {judged} of {generated} sampled");
     let others = judged + unjudged_count - (score.decided() + score.undecided).min(judged + unjudged_count);
     if others > 0 {
-        let _ = write!(line, "; not counted: {others} that do nothing new or cannot be checked");
+        let _ = write!(line, "; not counted: {others} without new behaviour");
     }
     line.push_str(&unjudged_part(*unjudged_count, unjudged_reasons));
     line

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::strengthen::stronger;
-use crate::support::counter::{CFG, DOC, MODULE, WITNESSES, fenced, good, issue, sections};
+use crate::support::counter::{CFG, DOC, MODULE, WITNESSES, fenced, good, issue, review, sections};
 use crate::support::{Bench, Done, Script, name, outcome};
 use serde_json::{Value, json};
 
@@ -22,9 +22,12 @@ fn strong() -> Script {
 
 /// The answers of a run whose review accepts these mutants.
 fn accepting(names: &[String], reason: &str) -> Script {
+    good().answer("review", 0, 1, "draft", &accepting_review(names, reason)).having_read_all()
+}
+
+fn accepting_review(names: &[String], reason: &str) -> String {
     let accepted: Vec<Value> = names.iter().map(|name| json!({"name": name, "reason": reason})).collect();
-    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_survivors": accepted});
-    good().answer("review", 0, 1, "draft", &review.to_string()).having_read_all()
+    json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_survivors": accepted}).to_string()
 }
 
 fn only(bench: &Bench, event: &str) -> Value {
@@ -360,4 +363,23 @@ fn an_approval_can_need_a_mutation_score() {
     bench.write("tlaforge.toml", "min_score = 0.5\nmutants = 0\n");
     let out = ["run", "docs", "--recording", "script.jsonl", "--out", "x", "--mutants", "off"];
     bench.run(&out).expect(2).says(&["--min-score asks for mutants"]);
+}
+
+/// A branch that begins with the review has the mutants of the revision that it comes from.
+#[test]
+fn a_branch_at_the_review_still_needs_the_mutants_accepted() {
+    let bench = without_java();
+    let flags = ["--mutants", "1000", "--max-revisions", "0"];
+    bench.forge(&good(), &flags).expect(1);
+    let survivors = survivors(&bench);
+    let resumed = |review: &str, status| {
+        let script = Script::default().answer("review", 0, 1, "repair", review).having_read_all();
+        bench.write("review.jsonl", script.text());
+        let args = ["resume", "specs", "--from", "rev_0", "--at", "review", "--provider", "replay"];
+        bench.run(&[&args[..], &["--recording", "review.jsonl", "--max-revisions", "0"]].concat()).expect(status)
+    };
+    resumed(&review("approved"), 1).prints(&["Outcome: not approved", "mutants that no property notices", &survivors[0]]);
+    let accepted = resumed(&accepting_review(&survivors, "no line"), 1);
+    assert!(!accepted.stdout.contains("mutants that no property notices"), "{}", accepted.stdout);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }

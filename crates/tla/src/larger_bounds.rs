@@ -31,6 +31,14 @@ impl LargerBound {
         format!("{} = {}", self.constant, self.value)
     }
 
+    /// Whether nothing is known of it: the check with it was not made, or came to no verdict.
+    pub fn is_open(&self) -> bool {
+        match &self.result {
+            LargerBoundResult::TooLarge | LargerBoundResult::NotTried | LargerBoundResult::Undecided { .. } => true,
+            LargerBoundResult::Holds { .. } | LargerBoundResult::Violated { .. } | LargerBoundResult::Excluded => false,
+        }
+    }
+
     /// What is violated, and its trace.
     pub fn violated(&self) -> Option<(&Violation, Option<&Trace>)> {
         match &self.result {
@@ -64,7 +72,7 @@ pub fn larger_bounds_lines(larger: &[LargerBound]) -> Vec<String> {
         LargerBoundResult::Holds { states: None } => Some(bound.name()),
         _ => None,
     });
-    let too_large = list("too large for the time:", &having(LargerBoundResult::TooLarge));
+    let too_large = list("not decided, because their share of the time ended:", &having(LargerBoundResult::TooLarge));
     let not_tried = list("not tried, because no time was left for them:", &having(LargerBoundResult::NotTried));
     let excluded = list("excluded by an ASSUME:", &having(LargerBoundResult::Excluded));
     let undecided = list("not decided:", &|bound| match &bound.result {

@@ -67,7 +67,7 @@ pub struct ApprovalFacts {
     /// Mutants that the checked properties do not notice and that the review does not accept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_survivors: Vec<String>,
-    /// Larger bounds with which a property is violated and that the review does not accept: `N = 3`.
+    /// Larger bounds with which a property is violated, or that were not decided, and that the review does not accept: `N = 3`.
     #[serde(default)]
     pub unaccepted_bounds: Vec<String>,
     /// Changes since the baseline that the review does not accept.
@@ -78,6 +78,9 @@ pub struct ApprovalFacts {
 
 /// Listed in place of the steps if no contracts were added to the module.
 pub(in crate::pipeline) const ALL_STEPS: &str = "every step";
+
+/// Listed in place of the surviving mutants if none were judged, although they had to be.
+pub(in crate::pipeline) const ALL_MUTANTS: &str = "every mutant";
 
 /// The clauses of the approval guard, in the order in which they are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -300,7 +303,7 @@ impl ApprovalClause {
                 "if mutants were judged before the review, every surviving one is named in `accepted_survivors`, with a reason"
             }
             ApprovalClause::LargerBoundsAccepted => {
-                "every larger bound with which a property is violated is named in `accepted_bounds`, with a reason"
+                "every larger bound with which a property is violated, or that was not decided, is named in `accepted_bounds`, with a reason"
             }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
@@ -388,13 +391,17 @@ impl ApprovalClause {
                 "steps without a contract that was checked (name them in `accepted_without_contract`, each with a reason): {}",
                 list(&facts.steps_without_contract)
             ),
+            ApprovalClause::SurvivorsAccepted if facts.unaccepted_survivors == [ALL_MUTANTS] => {
+                "no mutants were judged for this check (no review can accept this: begin at model_check)".into()
+            }
             ApprovalClause::SurvivorsAccepted => format!(
                 "mutants that no property notices and that the review does not accept (name them in `accepted_survivors`, each \
                  with the line of the documents that leaves it free, or with `no line`): {}",
                 list(&facts.unaccepted_survivors)
             ),
             ApprovalClause::LargerBoundsAccepted => format!(
-                "a property is violated with larger bounds that the review does not accept (name them in `accepted_bounds`, each with a reason): {}",
+                "larger bounds with which a property is violated, or that were not decided, and that the review does not accept (name \
+                 them in `accepted_bounds`, each with a reason): {}",
                 list(&facts.unaccepted_bounds)
             ),
             ApprovalClause::ChangesNamed => {

@@ -13,7 +13,7 @@ mod state;
 
 pub use accepted_item::{AcceptedItem, NamedItem, is_reason, is_same_name};
 pub use event::{Acceptance, Event, ReviewFacts};
-pub(in crate::pipeline) use guards::ALL_STEPS;
+pub(in crate::pipeline) use guards::{ALL_MUTANTS, ALL_STEPS};
 pub use guards::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use lifelines::{CANDIDATE_LIFELINES, MAX_CANDIDATES, NODE_LIFELINES, candidate_lifeline, is_lifeline, lifelines};
 pub(super) use lifelines::{LifelineGroup, SECOND_READING};

@@ -332,7 +332,7 @@ mod tests {
     }
 
     /// One way to break each clause and none that comes before it: a lifeline, a field, a value.
-    const APPROVAL: [(ApprovalClause, &str, &str, &str); 26] = [
+    const APPROVAL: [(ApprovalClause, &str, &str, &str); 27] = [
         (ApprovalClause::InformalSpecExists, "informal_spec", "readable", "false"),
         (ApprovalClause::NotChangedInSilence, "review", "changed_steps", "2"),
         (ApprovalClause::ModuleAccepted, "validate", "accepted", "false"),

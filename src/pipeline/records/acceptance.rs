@@ -7,7 +7,7 @@ use super::mutants::{JudgedMutant, MutantSample, Tally};
 use super::requirement_status::{RequirementResult, RequirementStatus};
 use super::view::RunView;
 use crate::mutation::Outcome;
-use crate::pipeline::machine::{ApprovalFacts, CfgEntry, Review};
+use crate::pipeline::machine::{ALL_MUTANTS, ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
 use crate::tla::LargerBound;
 
@@ -54,11 +54,18 @@ impl RunView {
         unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
-    /// The larger bounds with which the check found a property violated and that the review does not accept.
-    pub fn unaccepted_bounds(&self, review: Option<&Review>) -> Vec<String> {
+    /// The larger bounds of which the review has to accept something: the check found a property violated with them, or did not
+    /// decide them.
+    pub fn doubtful_bounds(&self) -> impl Iterator<Item = &LargerBound> {
         let larger = self.fresh_check().into_iter().flat_map(|check| &check.larger_bounds);
-        let violated = larger.filter(|bound| bound.violated().is_some()).map(LargerBound::name);
-        violated.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
+        let reviews_open = self.settings.routing.reviews_open_bounds;
+        larger.filter(move |bound| bound.violated().is_some() || reviews_open && bound.is_open())
+    }
+
+    /// The names of those among them that the review does not accept.
+    pub fn unaccepted_bounds(&self, review: Option<&Review>) -> Vec<String> {
+        let names = self.doubtful_bounds().map(LargerBound::name);
+        names.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
     }
 
     /// The mutants that no property notices, those first that matter most: a witness is lost, one requirement alone is
@@ -78,6 +85,9 @@ impl RunView {
 
     /// The names of the surviving mutants that the review does not accept.
     pub fn unaccepted_survivors(&self, review: Option<&Review>) -> Vec<String> {
+        if self.settings.routing.judges_mutants && self.strengthening.is_none() && self.fresh_check().is_some() {
+            return vec![ALL_MUTANTS.to_owned()];
+        }
         let names = self.survivors().into_iter().map(|mutant| mutant.name.clone());
         names.filter(|name| !review.is_some_and(|review| review.accepts_survivor(name))).collect()
     }

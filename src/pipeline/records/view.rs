@@ -21,7 +21,7 @@ use super::spending::{Spending, Spent};
 use super::trial::Strengthening;
 use crate::journal::{Sha, is_parallel_lifeline};
 use crate::monitor::RunObjective;
-use crate::pipeline::machine::{Effect, Event as Step, NodeName, State, Transition, transition};
+use crate::pipeline::machine::{Effect, Event as Step, NodeName, Position, State, Transition, transition};
 use crate::tla::CheckOutcome;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,8 @@ pub struct RunView {
     pub spending: Spending,
     /// The mutants of the revision in work; `None` before they are judged.
     pub strengthening: Option<Strengthening>,
+    /// The mutants of closed revisions.
+    closed_mutants: BTreeMap<u32, Strengthening>,
     /// The sample of mutants of the revision in work, if it is about to be approved.
     pub mutant_sample: Option<MutantSample>,
     pub in_flight: Option<InFlight>,
@@ -78,6 +80,7 @@ impl Default for RunView {
             attempts: BTreeMap::new(),
             spending: Spending::default(),
             strengthening: None,
+            closed_mutants: BTreeMap::new(),
             mutant_sample: None,
             in_flight: None,
             policy_log: PolicyLog::default(),
@@ -285,14 +288,21 @@ impl RunView {
         self.in_flight = None;
         self.finished = None;
         self.checks.begin_branch(branch.from, rev);
+        let from = branch.from;
         self.specification.begin_branch(branch);
         self.begin_revision();
+        if self.state.position == Position::Node(NodeName::Review) {
+            self.strengthening = self.closed_mutants.get(&from).cloned();
+        }
     }
 
     fn begin_revision(&mut self) {
         self.reviews.begin_revision();
         self.spending.begin_revision();
-        self.strengthening = None;
+        // A revision that begins with its review has the module and the check of the one before, and so its mutants.
+        if self.state.position != Position::Node(NodeName::Review) {
+            self.strengthening = None;
+        }
         self.mutant_sample = None;
     }
 
@@ -301,6 +311,9 @@ impl RunView {
         let number = revision.revision;
         self.specification.close_revision(number);
         self.checks.close_revision(number);
+        if let Some(mutants) = &self.strengthening {
+            self.closed_mutants.insert(number, mutants.clone());
+        }
         let metrics = match &revision.objective {
             Some(step) => step.metrics.clone(),
             // A run without an objective does not journal metrics.
