@@ -20,11 +20,15 @@ fn with_properties(properties: &str) -> Script {
     good().answer("generate_invariants", 0, 1, "draft", &sections(&text, "", WITNESSES, CFG))
 }
 
+/// The review accepts these larger bounds.
+fn accepting(script: Script, accepted: &[&str]) -> Script {
+    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_bounds": accepted});
+    script.answer("review", 0, 1, "draft", &review.to_string()).having_read_all()
+}
+
 /// Holds for 2, and is violated for 3.
 fn broken(accepted: &[&str]) -> Script {
-    let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_bounds": accepted});
-    let script = with_properties("NeverAbove == n <= 2");
-    recorded(script.answer("review", 0, 1, "draft", &review.to_string()).having_read_all(), &[], &[])
+    recorded(accepting(with_properties("NeverAbove == n <= 2"), accepted), &[], &[])
 }
 
 fn event(bench: &Bench, wanted: &str) -> Value {
@@ -80,9 +84,10 @@ fn a_set_gets_one_element_more_also_with_symmetry() {
         &sections(&invariants, "", WITNESSES, &cfg),
     );
     let bench = counter::bench();
+    let script = accepting(script, &["Max = 3: nothing new can happen"]);
     bench.forge(&recorded(script, &["Max = 3"], &[]), &[]).expect(0).prints(&[
         "larger bounds: all properties also hold with Procs = {p1, p2, p3} (",
-        "larger bounds: too large for the time: Max = 3\n",
+        "larger bounds: not decided, because their share of the time ended: Max = 3\n",
     ]);
     // The check counts each orbit once, so three processes have as many states as two.
     let check = event(&bench, "check_finished")["outcome"].clone();
@@ -167,14 +172,28 @@ fn a_bound_with_which_no_step_is_possible_holds_nothing() {
 
 #[test]
 fn a_replay_starts_no_check_that_was_late_and_tries_nothing_without_a_record_of_it() {
+    let accepted = || accepting(good(), &["Max = 3: nothing new can happen"]);
     let bench = counter::bench();
-    bench.forge(&recorded(good(), &["Max = 3"], &[]), &[]).expect(0).prints(&["too large for the time: Max = 3\n"]);
+    let done = bench.forge(&recorded(accepted(), &["Max = 3"], &[]), &[]).expect(0);
+    done.prints(&["not decided, because their share of the time ended: Max = 3\n"]);
     assert_eq!(results(&bench), with_result(&json!("too_large")));
     assert!(!bench.read("specs/tlc_output.txt").contains("with Max = 3"));
 
     let bench = counter::bench();
-    bench.forge(&recorded(good(), &[], &["Max = 3"]), &[]).expect(0).prints(&["not tried, because no time was left"]);
+    let done = bench.forge(&recorded(accepted(), &[], &["Max = 3"]), &[]).expect(0);
+    done.prints(&["not tried, because no time was left"]);
     assert_eq!(results(&bench), with_result(&json!("not_tried")));
+    genuine(&bench);
+    let event = ("attempt_finished", "review");
+    forged(&bench, event, "/facts/review/accepted_bounds", &json!([])).expect(1).prints(&["larger_bounds_accepted"]);
+
+    // Of what was not decided nothing is known, so it is accepted by name as well.
+    for (late, unjudged) in [(&["Max = 3"][..], &[][..]), (&[], &["Max = 3"])] {
+        let bench = counter::bench();
+        let script = recorded(accepting(good(), &["Max = 2: the same"]), late, unjudged);
+        bench.forge(&script, &["--max-revisions", "0"]).expect(1).prints(&["Outcome: not approved", "Max = 3"]);
+        assert!(facts(&bench).contains("- nothing is known with `Max = 3`. Accept each by name"), "{}", facts(&bench));
+    }
 
     for (script, more) in [(good(), &[][..]), (recorded(good(), &[], &[]), &["--bounds-budget", "off"])] {
         let bench = counter::bench();
@@ -209,19 +228,30 @@ fn properties_on_trial_are_checked_with_larger_bounds_too() {
 
 /// A live run of `docs/` that is recorded.
 fn live(answers: impl FnMut(&Seen) -> Reply + Send + 'static, more: &[&str]) -> Bench {
+    live_until(answers, more, 0)
+}
+
+/// The same, and it ends with this status.
+fn live_until(answers: impl FnMut(&Seen) -> Reply + Send + 'static, more: &[&str], status: i32) -> Bench {
     let server = ModelServer::start(answers);
     let bench = counter::bench();
     let url = server.url();
     let args = ["run", "docs", "--out", "specs", "--provider", "openai", "--model", "m", "--base-url", &url];
-    bench.run(&[&args[..], &["--record", "record.jsonl"], more].concat()).expect(0);
+    bench.run(&[&args[..], &["--record", "record.jsonl"], more].concat()).expect(status);
     bench
 }
 
 /// The recording's replay in a new folder.
 fn replayed(recorded: &Bench) -> Bench {
+    replayed_until(recorded, 0)
+}
+
+/// The same, and it ends with this status.
+fn replayed_until(recorded: &Bench, status: i32) -> Bench {
     let bench = counter::bench();
     bench.write("record.jsonl", recorded.read("record.jsonl"));
-    bench.run(&["run", "docs", "--out", "specs", "--recording", "record.jsonl"]).expect(0);
+    let args = ["run", "docs", "--out", "specs", "--recording", "record.jsonl", "--max-revisions", "0"];
+    bench.run(&args).expect(status);
     bench
 }
 
@@ -243,9 +273,10 @@ fn a_live_run_tries_larger_bounds_within_its_budget_and_its_replay_decides_the_s
         }
         counter::answers(seen)
     };
-    let bench = live(endless, &["--bounds-budget", "1"]);
+    // Nobody accepts that.
+    let bench = live_until(endless, &["--bounds-budget", "1", "--max-revisions", "0"], 1);
     assert_eq!(results(&bench), with_result(&json!("too_large")));
-    assert_eq!(results(&replayed(&bench)), results(&bench));
+    assert_eq!(results(&replayed_until(&bench, 1)), results(&bench));
 }
 
 #[test]
@@ -256,7 +287,6 @@ fn nothing_is_tried_if_the_check_took_longer_than_the_budget() {
     let live = InProcess::new(served_by(&server), EventClock::new(&bench, &[]), 1);
     InProcess { bounds_budget: Duration::from_nanos(1), ..live }.run(&bench);
     assert_eq!(results(&bench), with_result(&json!("not_tried")));
-    assert_eq!(outcome(&bench.journal("specs")), "approved");
 }
 
 #[test]
