@@ -1,18 +1,21 @@
 //! `tlaforge demo`: the built-in swap example, replayed from its recording. Needs neither a model nor a key.
 
 use clap::Args as ClapArgs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::fetch_tools::fetch_jar;
+use super::forge::drive_and_report;
 use super::format::{FindingsFiles, FindingsFormat};
-use super::new_run::{DocumentSource, NewRun, start_and_drive};
+use super::new_run::{DocumentSource, NewRun, create_run};
 use super::objective::read_objective;
 use super::page::{RunPageArgs, note_page_command};
 use super::policy_file::PolicyFile;
 use super::progress::Display;
 use super::provider::AnswerSource;
 use super::settings::load_settings;
+use super::signals::cancel_on_signals;
 use super::snippet_text::print_failure;
 use super::swap_example::{EXAMPLE_CHECKLIST, EXAMPLE_DOCS, example_recording};
 use super::terminal::print_message;
@@ -25,7 +28,6 @@ use crate::eval::Checklist;
 use crate::exit::Exit;
 use crate::pipeline::Run;
 use crate::prompt::{Document, Documents};
-use crate::shell::shell_word;
 use crate::toolchain::ToolError;
 
 #[derive(Debug, ClapArgs)]
@@ -92,10 +94,12 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         policy: args.policy.as_deref().map(PolicyFile::read).transpose()?,
         earlier: None,
     };
-    let exit = start_and_drive(job, settings, (args.format, &args.findings), &args.pages).await?;
-    if args.format == FindingsFormat::Text {
-        print_message(&format!("next: tlaforge report {}", shell_word(&out)));
-    }
+    args.pages.page.check(Some(&out))?;
+    let display = Arc::new(Display::new(args.format.plain()));
+    let (run, mut prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
+    prepared.is_brief = true;
+    let outputs = (args.format, &args.findings);
+    let exit = drive_and_report(&run, prepared, Path::new(""), &display, outputs, &args.pages).await?;
     if args.pages.page.html.is_none() {
         note_page_command(&Display::new(args.format.plain()), &out);
     }

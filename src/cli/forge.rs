@@ -30,7 +30,7 @@ use crate::nodes::{BLIND_READING, ModuleCache, NodeContext, NodeDispatcher, SING
 use crate::pipeline::{MAX_CANDIDATES, Outcome, PromptInUse, Question, RoutingSettings, Run, StopReason, drive};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
-use crate::report::{answer_commands, interrupted_summary, summary};
+use crate::report::{answer_commands, brief_summary, interrupted_summary, summary};
 use crate::shell::shell_word;
 
 /// What a run needs besides its folder.
@@ -39,6 +39,8 @@ pub(super) struct Preparation {
     /// The checker in use; `auto` only if the reference tools confirm what the embedded checker decides.
     pub checker: CheckerChoice,
     pub contradictions: Arc<ContradictionReports>,
+    /// Whether the result of an approved run is printed on one screen, without the rest of the report.
+    pub is_brief: bool,
 }
 
 /// Creates provider, prompts and tools. Everything that can be wrong with them fails here, before a folder is created or
@@ -97,7 +99,7 @@ pub(super) async fn prepare(
         recording_path: settings.given.record.clone(),
         modules: ModuleCache::default(),
     };
-    Ok(Preparation { context, checker: choice, contradictions })
+    Ok(Preparation { context, checker: choice, contradictions, is_brief: false })
 }
 
 /// The settings of the state machine. `kept` has those that no flag changes: its defaults for a new run, those of the
@@ -194,7 +196,13 @@ pub(super) async fn drive_and_report(
     if !format.print(files, findings)? && format == FindingsFormat::Text {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
         let is_interrupted = finished.reason == Some(StopReason::Interrupted);
-        print_result(&if is_interrupted { interrupted_summary(&view) } else { summary(&view, display.width()) });
+        let brief = || brief_summary(&view, &name_of_run(run.root()).display().to_string());
+        let text = match prepared.is_brief.then(brief).flatten() {
+            _ if is_interrupted => interrupted_summary(&view),
+            Some(brief) => brief,
+            None => summary(&view, display.width()),
+        };
+        print_result(&text);
         print_result(&format!("Files: {}\n", run.root().display()));
     }
     pages.page.write_run_until(&cancel, run.root(), &view, &run.entries()).await?;

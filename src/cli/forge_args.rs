@@ -90,9 +90,9 @@ pub(super) struct ForgeArgs {
     /// If the protocol is flawed, make the smallest change that repairs it and continue.
     #[arg(long)]
     pub repair: bool,
-    /// If a check holds, test the properties on mutants of the specification and ask the model for properties that notice
-    /// the mutants that survive. Repeat up to ROUNDS times in a revision. New properties are kept only if they hold,
-    /// more mutants are noticed, and no mutant that was noticed before survives [default: off; without a number: 1].
+    /// If mutants survive before the review, ask the model for properties that notice them. Repeat up to ROUNDS times in a
+    /// revision; 0 asks for none. New properties are kept only if they hold, more mutants are noticed, and no mutant that was
+    /// noticed before survives. A replay follows its recording [default: 1; with `--mutants off`: 0].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
     /// Ask an author who has not seen the algorithm what the documents say of each step, and check the specification
@@ -100,13 +100,12 @@ pub(super) struct ForgeArgs {
     /// recording; a resumed run keeps its setting unless this is given [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub contracts: Option<bool>,
-    /// Maximum number of mutants of the specification that are judged before it is approved, by the embedded checker in
-    /// at most 20 seconds; `off` judges none. The report shows how many of them the properties notice; the outcome depends
-    /// on it only with `--min-score` [default: 40].
+    /// Maximum number of mutants of the specification that are judged before a review, which has to accept by name those that no
+    /// property notices; and as many others before an approval, for the score. `off` judges none [default: 40].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
-    /// Approve a specification only if its properties notice at least this share of the mutants of `--mutants`. Mutants that
-    /// were not decided count as not noticed. From 0 to 1, with at most three decimals [default: none].
+    /// Approve a specification only if its properties notice at least this share of the mutants that are judged before an
+    /// approval. Mutants that were not decided count as not noticed. From 0 to 1, with at most three decimals [default: none].
     #[arg(long, value_name = "SCORE", value_parser = parse_share)]
     pub min_score: Option<f64>,
     /// Before an approval is possible, ask a reader who sees neither the names nor the documents what each property forbids;

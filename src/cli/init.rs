@@ -178,7 +178,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("candidates", "1", DEFAULT),
     ("max_revisions", "3", DEFAULT),
     ("repair", "false", DEFAULT),
-    ("strengthen", "0", DEFAULT),
+    ("strengthen", "1", DEFAULT),
     ("mutants", "40", DEFAULT),
     ("min_score", "0.9", EXAMPLE),
     ("blind_reading", "true", DEFAULT),

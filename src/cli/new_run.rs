@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::forge::{
-    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, rounds, routing_settings,
-    settings_to_journal,
+    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, rounds,
+    routing_settings, settings_to_journal,
 };
 use super::format::{FindingsFiles, FindingsFormat};
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};

@@ -127,13 +127,13 @@ pub struct Layer {
     /// After a confirmed flaw, change the protocol; otherwise the run ends with the flaw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<bool>,
-    /// Rounds in a revision that request properties which kill more mutants.
+    /// Rounds in a revision that request properties which kill more mutants; 1 unless `mutants` is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strengthen: Option<u32>,
     /// Ask an author who has not seen the algorithm what the documents say of each step, and check it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contracts: Option<bool>,
-    /// Maximum number of mutants that are judged before an approval; 0 judges none.
+    /// Maximum number of mutants that are judged before a review, and before an approval; 0 judges none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<u32>,
     /// Least mutation score of the sampled mutants with which a specification is approved, from 0 to 1.
@@ -489,11 +489,11 @@ pub struct Settings {
     pub max_revisions: u32,
     /// Repair a flawed protocol.
     pub repair: bool,
-    /// Rounds in a revision that request properties which kill more mutants.
+    /// Rounds in a revision that request properties which kill more mutants; 1 unless `mutants` is 0.
     pub strengthen: u32,
     /// Have contracts of the steps written and checked.
     pub contracts: bool,
-    /// Maximum number of mutants that are judged before an approval; 0 judges none.
+    /// Maximum number of mutants that are judged before a review, and before an approval; 0 judges none.
     pub mutants: u32,
     /// Read properties blindly before an approval.
     pub blind_reading: bool,

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use crate::pipeline::RunView;
 use crate::tla::{
-    CheckOutcome, ConstantProbe, LargerBound, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind, larger_bounds_lines, trace_table,
+    CheckOutcome, ConstantProbe, LargerBound, ProbeResult, UNLIMITED_WIDTH, Verdict, ViolationKind,
+    larger_bounds_lines, trace_table,
 };
 
 /// The effect of larger constants on a violation.

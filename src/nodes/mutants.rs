@@ -15,8 +15,8 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Halt, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NodeError, NoticedIn, Product, RunEvent, RunView,
-    StopReason, file, why_not_judged,
+    Attempt, Event, Facts, Halt, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NodeError, NoticedIn, Product,
+    RunEvent, RunView, StopReason, file, why_not_judged,
 };
 use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
@@ -28,7 +28,7 @@ const SEED: u64 = 0;
 /// Mutants of the first sample that are not judged by then are left out.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// The same for the sample before an approval.
-const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(20);
+const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Maximum number of characters of the values in a state.
 const MAX_VALUES: usize = 200;
 /// The file name in the names of mutants.

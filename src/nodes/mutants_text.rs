@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, Tally, unjudged_words};
 use crate::pipeline::why_not_judged;
+use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, Tally, unjudged_words};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -124,11 +124,8 @@ fn list_by_definition(mutants: &[&JudgedMutant]) -> String {
                 [] => String::new(),
                 names => format!("; {} can no longer be reached", names.join(", ")),
             };
-            let _ = writeln!(
-                text,
-                "- `{}`: no property notices when `{definition}` {}{lost}\n",
-                mutant.name, mutant.what
-            );
+            let _ =
+                writeln!(text, "- `{}`: no property notices when `{definition}` {}{lost}\n", mutant.name, mutant.what);
             for line in mutant.diff.lines() {
                 let _ = writeln!(text, "      {line}");
             }

@@ -13,8 +13,8 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
-    NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue,
+    NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, places_in, show_control, show_invisible, without_sections};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
@@ -205,9 +205,8 @@ fn claim_mistakes(
 
 /// The accepted mutants whose reason neither cites a line that exists nor says that there is none.
 fn survivor_mistakes(review: &Review, documents: &[Document]) -> Vec<String> {
-    let is_settled = |reason: &str| {
-        reason.to_lowercase().contains(NO_LINE) || !places_in(reason, documents, false).is_empty()
-    };
+    let is_settled =
+        |reason: &str| reason.to_lowercase().contains(NO_LINE) || !places_in(reason, documents, false).is_empty();
     let unsettled = review.accepted_survivors.iter().map(AcceptedItem::parts);
     let unsettled = unsettled.filter(|(_, reason)| !is_settled(reason.unwrap_or_default()));
     let words = |(name, _): (&str, _)| {

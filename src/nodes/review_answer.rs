@@ -9,8 +9,8 @@ use super::context::parse_schema;
 use super::denials::{denies_acceptance, denies_approval};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{
-    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NOTICED_NOTHING, NamedItem, PREMISE,
-    Review, ReviewVerdict, is_reason, is_same_name,
+    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NOTICED_NOTHING, NamedItem,
+    PREMISE, Review, ReviewVerdict, is_reason, is_same_name,
 };
 use crate::prompt::{Problem, Readable, object_and_rest};
 use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
@@ -95,7 +95,8 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                     match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
                         Err(_) if is_replayed && listed.is_about_other_mutants(list, item) => {
-                            normalised.push(format!("`{list}[{i}]` is about mutants that this run does not judge: {item}"));
+                            normalised
+                                .push(format!("`{list}[{i}]` is about mutants that this run does not judge: {item}"));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),

@@ -57,11 +57,7 @@ fn kinds(review: &Review) -> [(&'static str, &'static str, &Vec<AcceptedItem>); 
             "that no contract was checked for the steps",
             &review.accepted_without_contract,
         ),
-        (
-            "that nothing notices the mutant",
-            "that nothing notices the mutants",
-            &review.accepted_survivors,
-        ),
+        ("that nothing notices the mutant", "that nothing notices the mutants", &review.accepted_survivors),
         (
             "that the documents exclude the larger bound",
             "that the documents exclude the larger bounds",

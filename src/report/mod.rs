@@ -3,6 +3,7 @@
 mod accepted;
 mod audit;
 mod audit_junit;
+mod brief;
 mod candidates;
 mod chart;
 mod check;
@@ -42,6 +43,7 @@ mod trace_lanes;
 
 pub use audit::{audit_json, audit_text, default_audit_text, objections_text};
 pub use audit_junit::{audit_findings, audit_junit};
+pub use brief::brief_summary;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use check::check_json;
 pub use check_findings::{CheckedSource, check_findings};

@@ -83,7 +83,9 @@ fn unjudged_part(count: usize, reasons: &BTreeMap<String, String>) -> String {
 pub(super) fn mutants_line(revision: &Revision) -> Option<String> {
     let shown = revision.strengthened.as_ref().filter(|shown| shown.skipped_reason.is_none());
     match (&revision.mutant_sample, shown) {
-        (Some(sample), Some(shown)) => Some(format!("{}; shown to the review: {}", sample_line(sample), shown_words(shown))),
+        (Some(sample), Some(shown)) => {
+            Some(format!("{}; shown to the review: {}", sample_line(sample), shown_words(shown)))
+        }
         (Some(sample), None) => Some(sample_line(sample)),
         (None, _) => revision.strengthened.as_ref().map(strengthened_line),
     }
@@ -105,9 +107,13 @@ pub(super) fn mutants_text(revision: &Revision, review: Option<&Review>) -> Stri
     if let Some(strengthened) = &revision.strengthened {
         text.push_str(&rounds_text(strengthened));
     }
-    let shown = revision.strengthened.iter().flat_map(|shown| &shown.surviving);
-    let sampled = revision.mutant_sample.iter().flat_map(|sample| &sample.surviving);
-    text.push_str(&list_survivors(&shown.chain(sampled).collect::<Vec<_>>(), review));
+    let survivors = survivor_sentences(revision, review);
+    for sentence in survivors.iter().take(LISTED) {
+        let _ = writeln!(text, "  {sentence}");
+    }
+    if let Some(more) = survivors.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  and {more} more, in meta.json");
+    }
     if let Some(sample) = &revision.mutant_sample {
         text.push_str(&examples_text(sample));
     }
@@ -151,20 +157,15 @@ fn examples_text(sample: &MutantSample) -> String {
     text
 }
 
-/// What no property notices, in plain sentences.
-fn list_survivors(mutants: &[&JudgedMutant], review: Option<&Review>) -> String {
-    let mut text = String::new();
-    for mutant in mutants.iter().take(LISTED) {
-        let accepted = review.and_then(|review| review.survivor_reason(&mutant.name));
+/// What nothing notices, one sentence for each surviving mutant. `review` may have accepted some.
+pub(super) fn survivor_sentences(revision: &Revision, review: Option<&Review>) -> Vec<String> {
+    let shown = revision.strengthened.iter().flat_map(|shown| &shown.surviving);
+    let sampled = revision.mutant_sample.iter().flat_map(|sample| &sample.surviving);
+    let sentence = |mutant: &JudgedMutant| {
+        let JudgedMutant { name, definition, what, .. } = mutant;
+        let accepted = review.and_then(|review| review.survivor_reason(name));
         let accepted = accepted.map_or_else(String::new, |reason| format!("; accepted by the review: {reason}"));
-        let _ = writeln!(
-            text,
-            "  nothing notices if `{}` {} ({}){accepted}",
-            mutant.definition, mutant.what, mutant.name
-        );
-    }
-    if let Some(more) = mutants.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  and {more} more, in meta.json");
-    }
-    text
+        format!("nothing notices if `{definition}` {what} ({name}){accepted}")
+    };
+    shown.chain(sampled).map(sentence).collect()
 }

@@ -127,7 +127,10 @@ fn the_score_is_that_of_mutants_that_nobody_has_seen() {
     let bench = without_java();
     let done = bench.forge(&strong(), &["--mutants", "3"]).expect(0);
     let (first, sample) = (only(&bench, "mutants_judged"), sampled(&bench));
-    assert_eq!((first["mutants"].as_array().unwrap().len(), &sample["sampled"], &sample["seen"]), (3, &json!(3), &json!(3)));
+    assert_eq!(
+        (first["mutants"].as_array().unwrap().len(), &sample["sampled"], &sample["seen"]),
+        (3, &json!(3), &json!(3))
+    );
     done.prints(&["; 3 of ", " sampled, without the 3 shown to the review; ", "; shown to the review: 3 of 3 noticed"]);
     // The two samples together are the mutants of `mutate`, each once.
     let mut both = classes_by_mutate(&bench);
@@ -139,10 +142,11 @@ fn the_score_is_that_of_mutants_that_nobody_has_seen() {
     let line = format!("Mutants: {} of ", sample["tally"]["killed"]);
     let example = sample["examples"].as_array().unwrap()[0].clone();
     let values = example["noticed_in"]["values"].as_str().unwrap();
-    bench
-        .run(&["report", "specs"])
-        .expect(0)
-        .prints(&[&line, "mutants: ", &format!(", then state {} has {values}", example["noticed_in"]["step"])]);
+    bench.run(&["report", "specs"]).expect(0).prints(&[
+        &line,
+        "mutants: ",
+        &format!(", then state {} has {values}", example["noticed_in"]["step"]),
+    ]);
     let report: Value = serde_json::from_str(&bench.run(&["report", "specs", "--format", "json"]).stdout).unwrap();
     assert_eq!(report["revisions"][0]["mutant_sample"], sample);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
@@ -156,9 +160,13 @@ fn a_property_that_notices_none_of_many_mutants_is_accepted_by_name() {
                     \\* covers R1\nTogether == a = n /\\ b = 2 * n /\\ c = 3 * n /\\ d = 4 * n /\\ (pc = \"Done\" => n = Max)\n";
     let properties = "\\* covers R1\nOnlyUp == [][n' + 5 >= n]_n\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
     let cfg = CFG.replace("\\*", "PROPERTIES OnlyUp OneByOne\n\\*").replace("NeverAbove", "NeverAbove Together");
-    let script = good()
-        .answer("formalize", 0, 1, "draft", &fenced(&module))
-        .answer("generate_invariants", 0, 1, "draft", &sections(formulas, properties, WITNESSES, &cfg));
+    let script = good().answer("formalize", 0, 1, "draft", &fenced(&module)).answer(
+        "generate_invariants",
+        0,
+        1,
+        "draft",
+        &sections(formulas, properties, WITNESSES, &cfg),
+    );
     let bench = without_java();
     let done = bench.forge(&script, &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
     let done = done.prints(&["NOTICED NOTHING OnlyUp"]);
@@ -378,7 +386,11 @@ fn a_branch_at_the_review_still_needs_the_mutants_accepted() {
         let args = ["resume", "specs", "--from", "rev_0", "--at", "review", "--provider", "replay"];
         bench.run(&[&args[..], &["--recording", "review.jsonl", "--max-revisions", "0"]].concat()).expect(status)
     };
-    resumed(&review("approved"), 1).prints(&["Outcome: not approved", "mutants that no property notices", &survivors[0]]);
+    resumed(&review("approved"), 1).prints(&[
+        "Outcome: not approved",
+        "mutants that no property notices",
+        &survivors[0],
+    ]);
     let accepted = resumed(&accepting_review(&survivors, "no line"), 1);
     assert!(!accepted.stdout.contains("mutants that no property notices"), "{}", accepted.stdout);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);

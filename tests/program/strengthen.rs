@@ -80,8 +80,12 @@ fn asserts_the_loop(journal: &[Value]) {
 #[test]
 fn properties_that_notice_more_are_kept() {
     let (bench, done) = forged(&strengthened(2, &stronger()), &[]);
-    done.expect(0)
-        .prints(&["Outcome: approved", " noticed, before stronger properties ", "round 1: kept:", " sampled"]);
+    done.expect(0).prints(&[
+        "Outcome: approved",
+        " noticed, before stronger properties ",
+        "round 1: kept:",
+        " sampled",
+    ]);
     let journal = bench.journal("specs");
     asserts_the_loop(&journal);
     let judged = judged(&journal);

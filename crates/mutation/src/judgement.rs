@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use tlaforge_tla::{Cfg, Checker, DEADLOCK, Trace, ViolationKind};
 
-use super::score::{MutationScore, ratio};
 use super::Operator;
+use super::score::{MutationScore, ratio};
 
 /// The class of a mutant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -251,4 +251,3 @@ impl Summary {
         }
     }
 }
-

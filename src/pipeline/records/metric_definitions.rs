@@ -14,7 +14,7 @@ use crate::tla::Verdict;
 pub enum Source {
     /// Translator, parser and checker.
     Tools,
-    /// The judged mutants (`--strengthen`).
+    /// The mutants that are judged before the review.
     Mutants,
     Review,
     /// The spending of the run.
@@ -26,7 +26,7 @@ impl Source {
     pub fn words(self) -> &'static str {
         match self {
             Source::Tools => "tools",
-            Source::Mutants => "mutants (`--strengthen`)",
+            Source::Mutants => "mutants (before the review)",
             Source::Review => "review",
             Source::Ledger => "ledger",
             Source::Run => "run",

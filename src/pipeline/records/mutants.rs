@@ -129,7 +129,8 @@ impl Judged {
 
     /// The mutants that are only known to reach a deadlock.
     pub fn only_by_deadlock(&self) -> usize {
-        let is_only = |mutant: &&JudgedMutant| !mutant.killed_by.is_empty() && mutant.killed_by.iter().all(|by| by == DEADLOCK);
+        let is_only =
+            |mutant: &&JudgedMutant| !mutant.killed_by.is_empty() && mutant.killed_by.iter().all(|by| by == DEADLOCK);
         self.with_outcome(Outcome::Killed).filter(is_only).count()
     }
 

@@ -19,11 +19,14 @@ fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: 
 #[test]
 fn the_demo_ends_approved_with_every_file_in_place() {
     let bench = Bench::remembering();
-    bench.run(&["demo"]).expect(0).prints(&[
+    let done = bench.run(&["demo"]).expect(0).prints(&[
         "Outcome: approved (confirmed by SANY and TLC)",
-        "within: ",
-        "holds, checked by",
+        ", within InitBalanceX = ",
+        "Requirements: 10 of 10 hold\n",
+        "Questions that the documents leave open",
+        "Next:\n  Read all of it: tlaforge report demo-specs\n",
     ]);
+    assert!(done.stdout.lines().count() <= 24, "one screen: {}", done.stdout);
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
         assert!(!bench.read(&format!("demo-specs/{file}")).is_empty());
     }
