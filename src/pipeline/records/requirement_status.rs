@@ -28,7 +28,12 @@ pub enum RequirementStatus {
     /// No checked property covers it, and the review accepts that.
     AcceptedUncovered { reason: String },
     /// The check examined these properties, and all of them hold within its bounds.
-    Holds { by: Vec<String> },
+    Holds {
+        by: Vec<String>,
+        /// Those whose formula no blind reader has read, in a run that reads properties blindly. An approval has none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        unread: Vec<String>,
+    },
 }
 
 impl RequirementStatus {
@@ -40,7 +45,12 @@ impl RequirementStatus {
             Self::Uncovered => "NOT COVERED by any property".to_owned(),
             Self::AcceptedUncovered { reason } if reason.is_empty() => "not covered, as the review accepts".to_owned(),
             Self::AcceptedUncovered { reason } => format!("not covered, as the review accepts: {reason}"),
-            Self::Holds { by } => format!("holds, checked by {}", by.join(", ")),
+            Self::Holds { by, unread } if unread.is_empty() => format!("holds, checked by {}", by.join(", ")),
+            Self::Holds { by, unread } => format!(
+                "holds, checked by {}; whether it says what the requirement says was read by nobody but its author: {}",
+                by.join(", "),
+                unread.join(", ")
+            ),
         }
     }
 
@@ -108,6 +118,15 @@ impl RunView {
         let (check, review) = (revision.check.as_ref(), self.reviews.last_of(revision.revision));
         let mut results: Vec<RequirementResult> =
             revision.requirements.iter().cloned().map(|covered| result(covered, check, review)).collect();
+        if self.settings.blind_reading {
+            let read = self.blind_readings_of(revision);
+            let is_unread = |name: &&String| !matches!(name.as_str(), DEADLOCK | ASSERTION) && !read.contains_key(*name);
+            for result in &mut results {
+                if let RequirementStatus::Holds { by, unread } = &mut result.status {
+                    *unread = by.iter().filter(is_unread).cloned().collect();
+                }
+            }
+        }
         results.sort_by_key(|result| result.status.urgency());
         results
     }
@@ -150,7 +169,7 @@ fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Op
         return RequirementStatus::Undecided { by, why };
     }
     if !covered.covered_by.is_empty() {
-        return RequirementStatus::Holds { by: covered.covered_by.clone() };
+        return RequirementStatus::Holds { by: covered.covered_by.clone(), unread: Vec::new() };
     }
     if let Some(reason) = review.and_then(|review| review.uncovered_reason(&covered.requirement.id)) {
         return RequirementStatus::AcceptedUncovered { reason: reason.to_owned() };
@@ -242,7 +261,7 @@ mod tests {
             undecided("too many states").words_without_repeated_reason(Some("the time is over")),
             "UNDECIDED: P (too many states)"
         );
-        let holds = RequirementStatus::Holds { by: vec!["P".to_owned()] };
+        let holds = RequirementStatus::Holds { by: vec!["P".to_owned()], unread: Vec::new() };
         assert_eq!(holds.words_without_repeated_reason(Some("the time is over")), holds.words());
     }
 }
