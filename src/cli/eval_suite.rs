@@ -25,7 +25,7 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};
 use super::tools::tool_limits;
 use super::trust::make_paths_absolute;
-use crate::config::{Layer, Settings};
+use crate::config::{DEFAULT_MUTANTS, Layer, Settings};
 use crate::eval::{
     Case, CaseError, Comparison, Evaluation, Row, Specs, SuiteEntry, SuiteShard, compare, digest_case, load_suite,
     mean, read_results, results,
@@ -34,7 +34,7 @@ use crate::exit::Exit;
 use crate::files::{self, Sha};
 use crate::llm::Recording;
 use crate::mutation::Shard;
-use crate::nodes::NodeDispatcher;
+use crate::nodes::{NodeDispatcher, STRENGTHEN};
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
 use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome, evaluations};
@@ -199,13 +199,15 @@ impl Suite<'_> {
     /// Replays a recording as a run in `out`.
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
-        // Recordings of cases have answers for one candidate without strengthening, whatever the settings file says. No
-        // mutants, because the evaluation itself scores the properties.
+        let recording = Recording::load(recording).fails(Exit::Usage)?;
+        // Recordings of cases have answers for one candidate, whatever the settings file says. Mutants only for stronger
+        // properties, because the evaluation itself scores the properties.
+        let is_strengthened = recording.answers.iter().any(|answer| answer.key.purpose == STRENGTHEN);
         let flags = Layer {
             provider: Some("replay".into()),
             concern,
-            strengthen: Some(0),
-            mutants: Some(0),
+            strengthen: Some(u32::from(is_strengthened)),
+            mutants: Some(if is_strengthened { DEFAULT_MUTANTS } else { 0 }),
             candidates: Some(1),
             ..self.args.tools.layer()
         };
@@ -215,7 +217,7 @@ impl Suite<'_> {
             out: out.to_owned().into(),
             docs: DocumentSource::Path(case.root.join("docs")),
             interface: case.checklist.interface.clone(),
-            answers: AnswerSource::Recorded(Recording::load(recording).fails(Exit::Usage)?),
+            answers: AnswerSource::Recorded(recording),
             objective: None,
             policy: None,
             earlier: None,

@@ -16,6 +16,8 @@ use crate::llm::ModelChoice;
 
 /// The settings file in the working folder.
 pub const FILE_NAME: &str = "tlaforge.toml";
+/// How many mutants are judged before a review, and before an approval, by default.
+pub const DEFAULT_MUTANTS: u32 = 40;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -393,7 +395,7 @@ impl Layer {
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or_else(|| u32::from(self.mutants != Some(0))),
             contracts: self.contracts.unwrap_or(true),
-            mutants: self.mutants.unwrap_or(40),
+            mutants: self.mutants.unwrap_or(DEFAULT_MUTANTS),
             blind_reading: self.blind_reading.unwrap_or(true),
             bounds_budget: self.bounds_budget.unwrap_or(60),
             checker: self.checker.unwrap_or_default(),

@@ -4,4 +4,6 @@
 
 mod layer;
 
-pub use layer::{CheckerChoice, ConfigError, Draft, FILE_NAME, FilePlace, Layer, Settings, seconds, seconds_or_off};
+pub use layer::{
+    CheckerChoice, ConfigError, DEFAULT_MUTANTS, Draft, FILE_NAME, FilePlace, Layer, Settings, seconds, seconds_or_off,
+};

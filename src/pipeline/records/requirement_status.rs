@@ -120,7 +120,8 @@ impl RunView {
             revision.requirements.iter().cloned().map(|covered| result(covered, check, review)).collect();
         if self.settings.blind_reading {
             let read = self.blind_readings_of(revision);
-            let is_unread = |name: &&String| !matches!(name.as_str(), DEADLOCK | ASSERTION) && !read.contains_key(*name);
+            let is_unread =
+                |name: &&String| !matches!(name.as_str(), DEADLOCK | ASSERTION) && !read.contains_key(*name);
             for result in &mut results {
                 if let RequirementStatus::Holds { by, unread } = &mut result.status {
                     *unread = by.iter().filter(is_unread).cloned().collect();
