@@ -12,7 +12,7 @@ use super::timing::Wait;
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
-    BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
+    BaselineError, FURTHER_TIME, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
 };
 use crate::pipeline::{
     Attempt, Event, Facts, Halt, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NodeError, NoticedIn, Product,
@@ -187,7 +187,9 @@ async fn judge(
             return Ok(Judged { timed_out, ..Judged::skipped(why.to_string()) });
         }
     };
-    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough };
+    // In a replay only the number of states limits it, so that a slower machine finds the same properties.
+    let further_time = if timing.is_some() { time } else { FURTHER_TIME };
+    let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough, further_time };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(time_limit) };
     let limits = limits_per_mutant(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &context.cancel, progress: &|_| {} };

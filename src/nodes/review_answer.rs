@@ -54,9 +54,11 @@ impl ListedNames {
         Self { by_list, judges_mutants: view.settings.routing.judges_mutants }
     }
 
-    /// Whether the item is about mutants and this run judges none: a recorded review may have seen some.
-    fn is_about_other_mutants(&self, list: &str, item: &AcceptedItem) -> bool {
-        !self.judges_mutants && (list == "accepted_survivors" || item.parts().0.starts_with(NOTICED_NOTHING))
+    /// Whether a recorded item may have been listed where it was recorded and not in this replay, which may judge no mutants or try
+    /// no larger bounds, and may find more that a property notices.
+    fn depends_on_the_machine(&self, list: &str, item: &AcceptedItem) -> bool {
+        let about_mutants = list == "accepted_survivors" && !self.judges_mutants;
+        about_mutants || list == "accepted_bounds" || item.parts().0.starts_with(NOTICED_NOTHING)
     }
 
     fn of(&self, list: &str) -> &[String] {
@@ -94,9 +96,9 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                 for (i, item) in items.iter().enumerate() {
                     match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
-                        Err(_) if is_replayed && listed.is_about_other_mutants(list, item) => {
+                        Err(_) if is_replayed && listed.depends_on_the_machine(list, item) => {
                             normalised
-                                .push(format!("`{list}[{i}]` is about mutants that this run does not judge: {item}"));
+                                .push(format!("`{list}[{i}]` is about mutants or larger bounds, and this run does not list it: {item}"));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),

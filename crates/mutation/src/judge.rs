@@ -1,7 +1,7 @@
 //! Judges mutants by the properties of their specification. [`Outcome`] lists the classes; `docs/src/mutation-operators.md` describes the
 //! procedure.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tlaforge_files::Sha;
 use tlaforge_tla::semantic::find_type_error;
@@ -17,6 +17,8 @@ use super::new_label::NewLabel;
 use super::subject::{MIN_DEADLINE, Subject, translate_and_parse};
 use super::{Judgement, Mutant, Outcome};
 
+/// Time limit of the run that looks for the other properties which a mutant violates, on a machine of usual speed.
+pub const FURTHER_TIME: Duration = MIN_DEADLINE;
 /// How many states a run finds that looks for the other properties which a mutant violates: a multiple of those that were found
 /// before the first violation, and more. A number of states, so that the result rarely depends on the speed of the machine.
 const STATES_FACTOR: u64 = 20;
@@ -33,6 +35,8 @@ pub struct Judge<'a> {
     /// Also finds all properties that notice a mutant, and the witnesses that a surviving one no longer reaches. This takes
     /// further runs; the class of the mutant is the same without them.
     pub thorough: bool,
+    /// Time limit of the run on a killed mutant that looks for further properties which notice it; usually [`FURTHER_TIME`].
+    pub further_time: Duration,
 }
 
 /// A class with its evidence.
@@ -197,7 +201,7 @@ impl Judge<'_> {
     }
 
     /// Adds the other properties that are violated, by a run that continues after violations, with limits of states and steps: those
-    /// of a mutant without a guard are often infinitely many, and ever larger. It takes at most [`MIN_DEADLINE`].
+    /// of a mutant without a guard are often infinitely many, and ever larger.
     async fn with_all_killers(
         &self,
         mut killed: Classification,
@@ -205,7 +209,7 @@ impl Judge<'_> {
         (states, depth): (u64, u64),
         cx: &ToolContext<'_>,
     ) -> Result<Classification, ToolError> {
-        let check = cx.limits.check.min(MIN_DEADLINE);
+        let check = cx.limits.check.min(self.further_time);
         let mut limits = Limits { check, ..cx.limits.clone() };
         limits.past_violations =
             PastViolationLimits { states: Some(states), depth: Some(depth), ends_after_all: false };

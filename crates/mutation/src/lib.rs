@@ -22,7 +22,7 @@ mod subject;
 mod unified_diff;
 
 pub use engine::{Engine, LocalEngine, MutantJob, limits_per_mutant};
-pub use judge::Judge;
+pub use judge::{FURTHER_TIME, Judge};
 pub use judgement::{Judgement, LimitSource, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};

@@ -185,11 +185,12 @@ impl Judged {
         self.lost_kills(before).is_empty() && killed > before.with_outcome(Outcome::Killed).count()
     }
 
-    /// The mutants that were killed `before` and survive now.
+    /// The mutants that were killed `before` and are judged now and not killed: they survive, or are no longer decided.
     pub fn lost_kills<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
-        let survives = |name: &str| self.with_outcome(Outcome::Survived).any(|mutant| mutant.name == name);
-        let killed = before.with_outcome(Outcome::Killed).map(|mutant| mutant.name.as_str());
-        killed.filter(|name| survives(name)).collect()
+        let is_lost = |name: &&str| {
+            self.mutants.iter().any(|mutant| mutant.name == *name && mutant.outcome != Outcome::Killed)
+        };
+        before.with_outcome(Outcome::Killed).map(|mutant| mutant.name.as_str()).filter(is_lost).collect()
     }
 }
 
