@@ -41,7 +41,7 @@ pub(super) struct DemoArgs {
     /// Policy file, as for `run` [default: none].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// Maximum number of mutants that are judged before the approval, as for `run` [default: 8].
+    /// Maximum number of mutants to judge, as for `run` [default: 8].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
     #[command(flatten)]

@@ -143,7 +143,7 @@ pub(super) fn reads_blindly(settings: &Settings, context: &NodeContext) -> bool 
 
 /// How many rounds of stronger properties a new run may have in a revision. A recording without such answers is replayed without
 /// them, unless the settings ask for rounds.
-pub(super) fn rounds(settings: &Settings, context: &NodeContext) -> u32 {
+pub(super) fn strengthening_rounds(settings: &Settings, context: &NodeContext) -> u32 {
     let is_answered = settings.given.strengthen.is_some() || context.caller.answers(STRENGTHEN);
     if is_answered { settings.strengthen } else { 0 }
 }

@@ -90,9 +90,10 @@ pub(super) struct ForgeArgs {
     /// If the protocol is flawed, make the smallest change that repairs it and continue.
     #[arg(long)]
     pub repair: bool,
-    /// If mutants survive before the review, ask the model for properties that notice them. Repeat up to ROUNDS times in a
-    /// revision; 0 asks for none. New properties are kept only if they hold, more mutants are noticed, and no mutant that was
-    /// noticed before survives. A replay follows its recording [default: 1; with `--mutants off`: 0].
+    /// If mutants survive, ask the model before the review for properties that notice them, up to ROUNDS times in a revision; 0
+    /// never asks. New properties are kept only if they hold, more mutants are noticed, and none that was noticed before is
+    /// missed or undecided. Without this flag, a replay follows its recording [default: 1; with `--mutants off`: 0; without a
+    /// number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = parse_rounds)]
     pub strengthen: Option<u32>,
     /// Ask an author who has not seen the algorithm what the documents say of each step, and check the specification
@@ -100,8 +101,9 @@ pub(super) struct ForgeArgs {
     /// recording; a resumed run keeps its setting unless this is given [default: on].
     #[arg(long, value_name = "on|off", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub contracts: Option<bool>,
-    /// Maximum number of mutants of the specification that are judged before a review, which has to accept by name those that no
-    /// property notices; and as many others before an approval, for the score. `off` judges none [default: 40].
+    /// Maximum number of mutants of the specification to judge before each review, in at most three minutes. The review has to
+    /// accept by name each one that no property notices. As many others are judged before an approval, in at most a minute, for
+    /// the score. `off` judges none [default: 40].
     #[arg(long, value_name = "N|off", value_parser = parse_mutants)]
     pub mutants: Option<u32>,
     /// Approve a specification only if its properties notice at least this share of the mutants that are judged before an

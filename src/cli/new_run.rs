@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::failure::{Fails, Failure};
 use super::forge::{
-    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, rounds,
-    routing_settings, settings_to_journal,
+    Preparation, draft, drive_and_report, has_contracts, prepare, prompts_in_use, reads_blindly, routing_settings,
+    settings_to_journal, strengthening_rounds,
 };
 use super::format::{FindingsFiles, FindingsFormat};
 use super::objective::{Continuation, refuse_impossible, refuse_unreachable};
@@ -153,9 +153,9 @@ pub(super) async fn create_run(
     let mut started = pipeline::Settings {
         routing: RoutingSettings {
             contracts: has_contracts(settings, &prepared.context),
-            strengthen: rounds(settings, &prepared.context),
+            strengthen: strengthening_rounds(settings, &prepared.context),
             judges_mutants: settings.mutants > 0,
-            reviews_open_bounds: true,
+            requires_bounds_accepted: true,
             ..routing_settings(settings, RoutingSettings::default())
         },
         draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),

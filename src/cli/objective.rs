@@ -87,7 +87,7 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
         match name.as_str() {
             "mutation_score" if settings.strengthen == 0 && settings.mutants == 0 => {
                 return Err(never(&name, "this run judges no mutants".to_owned())
-                    .hint("leave out `--mutants off`, or remove that predicate"));
+                    .hint("judge mutants (`--mutants 40`), or remove that predicate"));
             }
             "cost" | "tokens" if provider == "handoff" => {
                 return Err(never(&name, "the cost of answers by handoff is unknown".to_owned())

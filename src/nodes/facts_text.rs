@@ -151,10 +151,10 @@ impl ReviewSubject<'_> {
             let _ = writeln!(
                 text,
                 "\n## Lines `{NOTICED_NOTHING}` (accept in `accepted_cfg`)\n\nNone of the judged mutants violates these properties. \
-                 Accept one only if you can name a wrong step of the protocol that it alone, or it first, would notice; otherwise \
-                 it may say less than its requirement (`wrong_invariant`).\n"
+                 Accept one, as `{NOTICED_NOTHING} NAME`, only if you can name a wrong step of the protocol that it would notice, \
+                 best one that no other property notices; otherwise it may say less than its requirement (`wrong_invariant`).\n"
             );
-            write_list(text, idle.into_iter().map(|name| format!("`{name}`")));
+            write_list(text, idle.into_iter().map(|name| format!("{NOTICED_NOTHING} {name}")));
         }
         if !bounds.vacuous_properties.is_empty() {
             text.push_str("\n## Vacuous properties (they cover no requirement)\n\n");

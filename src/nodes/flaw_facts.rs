@@ -32,7 +32,7 @@ impl ReviewSubject<'_> {
         let bounds = check.map(|c| compare_larger_constants(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // Such bounds can hide a violation but cannot cause one.
-        let hiding = self.view.limits_of_the_check();
+        let hiding = self.view.lines_to_accept();
         weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hiding.contains(line));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());

@@ -50,12 +50,12 @@ pub(super) fn write_larger_bounds(text: &mut String, view: &RunView) {
     for line in larger_bounds_lines(&check.larger_bounds) {
         let _ = writeln!(text, "- {line}");
     }
-    let open: Vec<String> = view.doubtful_bounds().filter(|bound| bound.is_open()).map(LargerBound::name).collect();
+    let open: Vec<String> = view.bounds_to_accept().filter(|bound| bound.is_open()).map(LargerBound::name).collect();
     if !open.is_empty() {
         let _ = writeln!(
             text,
-            "- nothing is known with {}. Accept each by name in `accepted_bounds`, with the reason why the smaller value shows every \
-             interaction that the requirements speak of, or have the constants or the model made smaller, so that it is decided \
+            "- not decided or not tried: {}. For each, either accept it in `accepted_bounds`, with the reason why the smaller value \
+             already shows every interaction of the requirements, or ask for smaller constants or a smaller model \
              (`cfg_mismatch`, `state_explosion_risk`)",
             open.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         );

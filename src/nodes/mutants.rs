@@ -12,7 +12,8 @@ use super::timing::Wait;
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
-    BaselineError, FURTHER_TIME, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants, requirements_touched,
+    BaselineError, FURTHER_TIME, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants,
+    requirements_touched,
 };
 use crate::pipeline::{
     Attempt, Event, Facts, Halt, Judged, JudgedMutant, MutantSample, NOT_IN_TIME, NodeError, NoticedIn, Product,
@@ -22,13 +23,13 @@ use crate::tla::{Cfg, Module, Trace, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain};
 
 /// Maximum number of mutants in the first sample of a run with `--mutants off` that strengthens its properties.
-const SAMPLE: usize = 60;
+const SAMPLE_WITH_MUTANTS_OFF: usize = 60;
 /// Seed of the samples: the same text always gives the same mutants.
 const SEED: u64 = 0;
 /// Mutants of the first sample that are not judged by then are left out.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// The same for the sample before an approval.
-const SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(60);
+const SECOND_SAMPLE_TIME_LIMIT: Duration = Duration::from_secs(60);
 /// Maximum number of characters of the values in a state.
 const MAX_VALUES: usize = 200;
 /// The file name in the names of mutants.
@@ -49,12 +50,15 @@ pub(super) async fn perform(
                 None => {
                     let judging = Judging {
                         tools: context.side_toolchain.as_deref().unwrap_or(&*context.toolchain),
-                        sample: context.mutant_sample.as_ref().map_or(SAMPLE, |sampling| sampling.size),
+                        sample: context
+                            .mutant_sample
+                            .as_ref()
+                            .map_or(SAMPLE_WITH_MUTANTS_OFF, |sampling| sampling.size),
                         time_limit: TIME_LIMIT,
                         is_over: context.wait_unless_replay(TIME_LIMIT),
                         thorough: view.settings.routing.judges_mutants,
                         before,
-                        known: &[],
+                        excluded: &[],
                     };
                     judge(context, view, attempt, judging).await?
                 }
@@ -65,7 +69,7 @@ pub(super) async fn perform(
         }
     };
     let survivors = judged.with_outcome(Outcome::Survived).next().is_some();
-    let kills_more = before.is_some_and(|before| judged.kills_more(before));
+    let kills_more = before.is_some_and(|before| judged.notices_more(before));
     Ok(Product {
         event: Event::Judged { survivors, kills_more },
         artifacts: BTreeMap::new(),
@@ -85,16 +89,16 @@ pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Atte
     }
     let is_over = match context.timing(attempt) {
         Some(_) => Box::pin(std::future::pending()),
-        None => context.caller.pause(SAMPLE_TIME_LIMIT),
+        None => context.caller.pause(SECOND_SAMPLE_TIME_LIMIT),
     };
     let judging = Judging {
         tools: &*sampling.toolchain,
         sample: sampling.size,
-        time_limit: SAMPLE_TIME_LIMIT,
+        time_limit: SECOND_SAMPLE_TIME_LIMIT,
         is_over,
         thorough: false,
         before: None,
-        known: &known,
+        excluded: &known,
     };
     let judged = match why_not_judged(view.fresh_check()) {
         Some(why) => Judged::skipped(why),
@@ -125,7 +129,7 @@ struct Judging<'a> {
     /// Under the properties before those on trial: the same mutants are judged again.
     before: Option<&'a Judged>,
     /// The names of mutants that are not drawn, because they were drawn before.
-    known: &'a [&'a str],
+    excluded: &'a [&'a str],
 }
 
 /// A mutant to judge, or one whose outcome is known.
@@ -141,7 +145,7 @@ async fn judge(
     judging: Judging<'_>,
 ) -> Result<Judged, NodeError> {
     // The time for the original specification counts as well.
-    let Judging { tools, sample, time_limit, mut is_over, thorough, before, known } = judging;
+    let Judging { tools, sample, time_limit, mut is_over, thorough, before, excluded } = judging;
     let timing = context.timing(attempt);
     if timing.is_some_and(|timing| timing.check_timed_out) {
         let why = "the specification was not decided in time when this was recorded";
@@ -159,7 +163,7 @@ async fn judge(
         Some(before) => (before.generated, same_mutants(before, all)),
         None => {
             let made = all.len();
-            let all = all.into_iter().filter(|mutant| !known.contains(&mutant.name(FILE).as_str())).collect();
+            let all = all.into_iter().filter(|mutant| !excluded.contains(&mutant.name(FILE).as_str())).collect();
             let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
             (made, selection.select(all, &source).into_iter().map(SampledMutant::Judge).collect())
         }

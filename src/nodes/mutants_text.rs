@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
 use crate::pipeline::why_not_judged;
-use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, Tally, unjudged_words};
+use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, unjudged_words};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -19,7 +19,7 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
          the properties that stand. Of those that do something new, {}. For each of the others below, every property \
          holds all the same. A line begins with its number in `Spec.tla`: `-` is what stands there, `+` what stood \
          there in its place.\n",
-        tally_words(now.tally())
+        now.score().words()
     );
     text.push_str(&list_by_definition(&survivors));
     let mut hints = |outcome: Outcome, heading: &str| {
@@ -47,11 +47,6 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
     text
 }
 
-/// For example `81 % (13 of 16 noticed)`. Recordings hold hashes of these files, so the word for `killed` stays.
-fn tally_words(tally: Tally) -> String {
-    tally.words().replace(" killed)", " noticed)")
-}
-
 /// The reviewer's section of `facts.md`; `None` if no mutants were drawn, or if none could be drawn because the check did not
 /// hold.
 pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
@@ -65,8 +60,6 @@ pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
         generated: made,
         unjudged_count: late,
         unjudged_reasons,
-        before,
-        after,
         rounds,
         surviving,
         ..
@@ -76,22 +69,22 @@ pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
         let _ = writeln!(text, "- not judged: {why}");
         return Some(text);
     }
-    let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", tally_words(*after));
+    let _ = writeln!(text, "- of {made} flaws that can be made, a sample was judged: {}", strengthened.score().words());
     if let Some(words) = unjudged_words(*late, unjudged_reasons) {
         let _ = writeln!(text, "- of the sample, {words}");
     }
     if !rounds.is_empty() {
-        let _ = writeln!(text, "- before stronger properties were asked for: {}", tally_words(*before));
+        let _ = writeln!(text, "- before stronger properties were asked for: {}", strengthened.score_before().words());
         text.push_str(&rounds_text(rounds));
     }
     let ranked = view.survivors();
     if !ranked.is_empty() {
         text.push_str(
-            "\nThese still go unnoticed, those that matter most first. Read what the documents say of each. Where a line forbids \
-             one, raise an issue: its property says less than the requirement (`wrong_invariant`), a requirement is missing \
-             (`missing_invariant`), or the contract of the step is too weak (`wrong_invariant`, blame `contract`). Where no line \
-             forbids it, accept it by its whole name in `accepted_survivors`; the reason cites the line that leaves it free, as \
-             `docs/file.md:12`, or says `no line`.\n",
+            "\nNo property notices these mutants; the most important are first. Read what the documents say about each. If a line \
+             forbids the change, raise an issue: its property says less than the requirement (`wrong_invariant`), a requirement \
+             is missing (`missing_invariant`), or the contract of the step is too weak (`wrong_invariant`, blame `contract`). If \
+             no line forbids it, accept it by its full name in `accepted_survivors`; the reason cites the line that leaves it \
+             free, as `docs/file.md:12`, or says `no line`.\n",
         );
         text.push_str(&list_by_definition(&ranked));
     } else if !surviving.is_empty() {
@@ -104,7 +97,7 @@ pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
     Some(text)
 }
 
-/// Lists mutants grouped by definition, in the order of the source.
+/// Lists mutants grouped by definition, in the order given.
 fn list_by_definition(mutants: &[&JudgedMutant]) -> String {
     let mut text = String::new();
     let mut seen: Vec<&str> = Vec::new();

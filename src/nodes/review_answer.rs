@@ -48,7 +48,7 @@ impl ListedNames {
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
             ("accepted_without_contract", before.steps_without_contract.clone()),
             ("accepted_survivors", view.survivors().into_iter().map(|mutant| mutant.name.clone()).collect()),
-            ("accepted_bounds", view.doubtful_bounds().map(LargerBound::name).collect()),
+            ("accepted_bounds", view.bounds_to_accept().map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ];
         Self { by_list, judges_mutants: view.settings.routing.judges_mutants }
@@ -97,8 +97,9 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                     match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
                         Err(_) if is_replayed && listed.depends_on_the_machine(list, item) => {
-                            normalised
-                                .push(format!("`{list}[{i}]` is about mutants or larger bounds, and this run does not list it: {item}"));
+                            normalised.push(format!(
+                                "`{list}[{i}]` is about mutants or larger bounds, and this run does not list it: {item}"
+                            ));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),

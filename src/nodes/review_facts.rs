@@ -92,7 +92,7 @@ impl<'a> ReviewSubject<'a> {
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
             lines.extend(self.enforced_properties().into_keys().map(|name| format!("{ENFORCED} {name}")));
         }
-        lines.extend(self.view.limits_of_the_check());
+        lines.extend(self.view.lines_to_accept());
         lines
     }
 

@@ -14,9 +14,9 @@ use crate::shell::shell_word;
 use crate::tla::{bounds_sentence, larger_bounds_lines};
 
 /// Longest line, in characters.
-const LINE: usize = 160;
+const MAX_LINE: usize = 160;
 /// How many survivors and how many open points are listed.
-const LISTED: usize = 4;
+const MAX_LISTED: usize = 4;
 
 /// The summary of an approved run, or `None` for another outcome, which needs its trace or its reasons. `folder` is in the commands.
 pub fn brief_summary(view: &RunView, folder: &str) -> Option<String> {
@@ -40,10 +40,10 @@ pub fn brief_summary(view: &RunView, folder: &str) -> Option<String> {
     if let Some(line) = mutants_line(revision) {
         let _ = writeln!(text, "Mutants: {line}");
     }
-    write_list(&mut text, &survivor_sentences(revision, None), "the report lists them");
+    write_list(&mut text, &survivor_sentences(revision, None), "in the report or meta.json");
     let open = undecided_open_points(revision);
     if !open.is_empty() {
-        text.push_str("Questions that the documents leave open, with the answer that was taken:\n");
+        text.push_str("Open points, with the reading taken:\n");
     }
     let open: Vec<String> =
         open.into_iter().map(|point| format!("{} {} {}", point.id, point.question, point.taken)).collect();
@@ -53,12 +53,12 @@ pub fn brief_summary(view: &RunView, folder: &str) -> Option<String> {
         .last_of(revision.revision)
         .map_or(0, |review| review.clone().accepted_lists_mut().iter().map(|(_, items)| items.len()).sum());
     if accepted > 0 {
-        let _ = writeln!(text, "The reviewer agreed by name to {}, which no tool confirms", counted(accepted, "item"));
+        let _ = writeln!(text, "The reviewer accepted {} by name, which no tool confirms", counted(accepted, "item"));
     }
     text.push_str(objective_text(view, revision.revision).trim_start());
     text.push_str(policy_text(view).trim_start());
     text.push_str("Next:\n");
-    let _ = writeln!(text, "  Read all of it: tlaforge report {}", shell_word(folder));
+    let _ = writeln!(text, "  Full report: tlaforge report {}", shell_word(folder));
     for step in next_steps(view, folder) {
         let _ = writeln!(text, "  {} {}", step.why, step.command);
     }
@@ -80,15 +80,15 @@ fn requirements_line(view: &RunView, revision: &Revision) -> String {
 }
 
 fn write_line(text: &mut String, line: &str) {
-    let cut = if line.chars().count() > LINE { "…" } else { "" };
-    let _ = writeln!(text, "{}{cut}", line.chars().take(LINE).collect::<String>());
+    let cut = if line.chars().count() > MAX_LINE { "…" } else { "" };
+    let _ = writeln!(text, "{}{cut}", line.chars().take(MAX_LINE).collect::<String>());
 }
 
 fn write_list(text: &mut String, lines: &[String], rest: &str) {
-    for line in lines.iter().take(LISTED) {
+    for line in lines.iter().take(MAX_LISTED) {
         write_line(text, &format!("  {line}"));
     }
-    if lines.len() > LISTED {
-        let _ = writeln!(text, "  and {} more: {rest}", lines.len() - LISTED);
+    if lines.len() > MAX_LISTED {
+        let _ = writeln!(text, "  and {} more: {rest}", lines.len() - MAX_LISTED);
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
     let _ = write!(line, "; {judged} of {generated} sampled");
     let others = judged + unjudged_count - (score.decided() + score.undecided).min(judged + unjudged_count);
     if others > 0 {
-        let _ = write!(line, "; not counted: {others} without new behaviour");
+        let _ = write!(line, "; not counted: {others} (without new behaviour, invalid, or noticed only by a deadlock)");
     }
     line.push_str(&unjudged_part(*unjudged_count, unjudged_reasons));
     line
@@ -54,12 +54,12 @@ pub(super) fn sample_line(sample: &MutantSample) -> String {
     let mut line = sample.score().words();
     let _ = write!(line, "; {} of {} sampled", sample.sampled, sample.generated);
     if sample.seen > 0 {
-        let _ = write!(line, ", without the {} shown to the review", sample.seen);
+        let _ = write!(line, ", besides the {} judged before the review", sample.seen);
     }
     let is_counted = |name: &str| ["killed", "survived"].contains(&name);
     let left_out = sample.counts.iter().filter(|(name, count)| **count > 0 && !is_counted(name));
     let left_out = left_out.map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
-    let by_deadlock = Some(sample.only_by_deadlock).filter(|count| *count > 0);
+    let by_deadlock = Some(sample.killed_only_by_deadlock).filter(|count| *count > 0);
     let by_deadlock = by_deadlock.map(|count| format!("{count} noticed only by a deadlock"));
     let left_out: Vec<String> = left_out.chain(by_deadlock).collect();
     if !left_out.is_empty() {
@@ -79,12 +79,12 @@ fn unjudged_part(count: usize, reasons: &BTreeMap<String, String>) -> String {
 }
 
 /// What the properties of a revision protect against, in one line; `None` if no mutant was drawn. The score is that of mutants
-/// that nobody has seen, if there are any.
+/// that neither author nor reviewer has seen, if there are any.
 pub(super) fn mutants_line(revision: &Revision) -> Option<String> {
     let shown = revision.strengthened.as_ref().filter(|shown| shown.skipped_reason.is_none());
     match (&revision.mutant_sample, shown) {
         (Some(sample), Some(shown)) => {
-            Some(format!("{}; shown to the review: {}", sample_line(sample), shown_words(shown)))
+            Some(format!("{}; before the review: {}", sample_line(sample), shown_words(shown)))
         }
         (Some(sample), None) => Some(sample_line(sample)),
         (None, _) => revision.strengthened.as_ref().map(strengthened_line),

@@ -101,7 +101,7 @@ fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
         let accepted = format!("({}); accepted by the review: {reason}", survivors[0]);
         done.prints(&["Outcome: approved", "  nothing notices if `Counter` ", &accepted]);
         bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
-        // Nobody else's mutants are left, so no other sample is made.
+        // No other mutants are left, so there is no second sample.
         assert!(bench.journal("specs").iter().all(|event| name(event) != "mutants_sampled"));
         bench.run(&["report", "specs"]).expect(0).prints(&["mutants: ", " noticed; "]);
         // A journal whose review accepts one less is found to be forged.
@@ -131,7 +131,11 @@ fn the_score_is_that_of_mutants_that_nobody_has_seen() {
         (first["mutants"].as_array().unwrap().len(), &sample["sampled"], &sample["seen"]),
         (3, &json!(3), &json!(3))
     );
-    done.prints(&["; 3 of ", " sampled, without the 3 shown to the review; ", "; shown to the review: 3 of 3 noticed"]);
+    done.prints(&[
+        "; 3 of ",
+        " sampled, besides the 3 judged before the review; ",
+        "; before the review: 3 of 3 noticed",
+    ]);
     // The two samples together are the mutants of `mutate`, each once.
     let mut both = classes_by_mutate(&bench);
     for (class, count) in both.as_object_mut().unwrap() {

@@ -435,7 +435,7 @@ fn limits_of_zero_still_end() {
         strengthen: 0,
         contracts: false,
         judges_mutants: false,
-        reviews_open_bounds: false,
+        requires_bounds_accepted: false,
         min_score: 0,
     };
     explore(settings);

@@ -88,7 +88,8 @@ impl MutantJob {
         let side = parse_side(&module, &cfg);
         let Self { file, source, local_modules, cfg_text, .. } = self;
         let subject = Subject { file, source, module, local_modules, cfg, cfg_text, side };
-        let judge = Judge { tools, subject: &subject, version: &self.version, thorough: true, further_time: FURTHER_TIME };
+        let judge =
+            Judge { tools, subject: &subject, version: &self.version, thorough: true, further_time: FURTHER_TIME };
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         judge.judge(&self.mutant, &cx).await.map_err(|e| e.to_string())
     }

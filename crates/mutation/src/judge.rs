@@ -180,7 +180,7 @@ impl Judge<'_> {
                     self.classify_with_new_label(&label, &request, violation_name(&violated), cx).await?
                 }
                 // The Java tools end at the first violation.
-                // Behind a deadlock, a property may notice the mutant, too.
+                // A property may also be violated after the deadlock was found.
                 _ if (self.thorough || violated.kind == ViolationKind::Deadlock) && checker == Checker::Embedded => {
                     let (states, depth) = (statistics.distinct.unwrap_or(0), statistics.depth.unwrap_or(0));
                     let limits = (states * STATES_FACTOR + MORE_STATES, depth * DEPTH_FACTOR + MORE_DEPTH);

@@ -227,7 +227,7 @@ impl Summary {
             }
         }
         all.noticed_nothing = idle.into_iter().cloned().collect();
-        all.score = all.mutation_score().of_decided();
+        all.score = all.mutation_score().score();
         all.score_at_least = all.mutation_score().at_least();
         all.restricting_score = ratio(all.restricting_detected, all.restricting).filter(|_| !cfg.witnesses.is_empty());
         all

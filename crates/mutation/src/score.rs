@@ -1,7 +1,7 @@
 //! The mutation score, which `tlaforge mutate`, runs, reports and conditions of approvals share.
 
 /// How many mutants of a specification its properties notice. Mutants that do nothing new, only take behaviour away or cannot be
-/// checked are no part of it, and neither are those that only a deadlock reveals: no property says anything of these.
+/// checked are not counted, nor are mutants that only deadlock: they say nothing about a property.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MutationScore {
     /// The mutants that a property or an assertion notices.
@@ -19,7 +19,7 @@ impl MutationScore {
     }
 
     /// noticed / (noticed + survived), the score in the literature; `None` at 0/0.
-    pub fn of_decided(self) -> Option<f64> {
+    pub fn score(self) -> Option<f64> {
         ratio(self.noticed, self.decided())
     }
 

@@ -31,7 +31,7 @@ impl LargerBound {
         format!("{} = {}", self.constant, self.value)
     }
 
-    /// Whether nothing is known of it: the check with it was not made, or came to no verdict.
+    /// Whether the check with it was not made or came to no verdict.
     pub fn is_open(&self) -> bool {
         match &self.result {
             LargerBoundResult::TooLarge | LargerBoundResult::NotTried | LargerBoundResult::Undecided { .. } => true,
@@ -72,7 +72,7 @@ pub fn larger_bounds_lines(larger: &[LargerBound]) -> Vec<String> {
         LargerBoundResult::Holds { states: None } => Some(bound.name()),
         _ => None,
     });
-    let too_large = list("not decided, because their share of the time ended:", &having(LargerBoundResult::TooLarge));
+    let too_large = list("not decided within their share of the time:", &having(LargerBoundResult::TooLarge));
     let not_tried = list("not tried, because no time was left for them:", &having(LargerBoundResult::NotTried));
     let excluded = list("excluded by an ASSUME:", &having(LargerBoundResult::Excluded));
     let undecided = list("not decided:", &|bound| match &bound.result {

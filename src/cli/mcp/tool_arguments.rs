@@ -228,7 +228,7 @@ pub(super) struct ForgeArguments {
     pub max_revisions: Option<u32>,
     /// If the protocol is flawed, make the smallest change that repairs it and continue.
     pub repair: Option<bool>,
-    /// Most mutants to judge before an approval [default: 40]; 0 judges none.
+    /// Most mutants to judge before a review, and as many others before an approval [default: 40]; 0 judges none.
     pub mutants: Option<u32>,
     /// Most cost in US dollars [default: no limit].
     pub max_cost: Option<f64>,

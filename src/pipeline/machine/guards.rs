@@ -67,7 +67,7 @@ pub struct ApprovalFacts {
     /// Mutants that the checked properties do not notice and that the review does not accept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_survivors: Vec<String>,
-    /// Larger bounds with which a property is violated, or that were not decided, and that the review does not accept: `N = 3`.
+    /// Larger bounds with which a property is violated, or that were not decided or not tried, and that the review does not accept: `N = 3`.
     #[serde(default)]
     pub unaccepted_bounds: Vec<String>,
     /// Changes since the baseline that the review does not accept.
@@ -79,8 +79,8 @@ pub struct ApprovalFacts {
 /// Listed in place of the steps if no contracts were added to the module.
 pub(in crate::pipeline) const ALL_STEPS: &str = "every step";
 
-/// Listed in place of the surviving mutants if none were judged, although they had to be.
-pub(in crate::pipeline) const ALL_MUTANTS: &str = "every mutant";
+/// Listed in place of the surviving mutants if none were judged although the run judges mutants.
+pub(in crate::pipeline) const ALL_MUTANTS: &str = "no mutant was judged";
 
 /// The clauses of the approval guard, in the order in which they are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -303,7 +303,7 @@ impl ApprovalClause {
                 "if mutants were judged before the review, every surviving one is named in `accepted_survivors`, with a reason"
             }
             ApprovalClause::LargerBoundsAccepted => {
-                "every larger bound with which a property is violated, or that was not decided, is named in `accepted_bounds`, with a reason"
+                "every larger bound with which a property is violated, or that was not decided or not tried, is named in `accepted_bounds`, with a reason"
             }
             ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
             ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
@@ -392,7 +392,7 @@ impl ApprovalClause {
                 list(&facts.steps_without_contract)
             ),
             ApprovalClause::SurvivorsAccepted if facts.unaccepted_survivors == [ALL_MUTANTS] => {
-                "no mutants were judged for this check (no review can accept this: begin at model_check)".into()
+                "no mutants were judged for this check (no review can accept this: resume with `--at model_check`)".into()
             }
             ApprovalClause::SurvivorsAccepted => format!(
                 "mutants that no property notices and that the review does not accept (name them in `accepted_survivors`, each \
@@ -400,7 +400,7 @@ impl ApprovalClause {
                 list(&facts.unaccepted_survivors)
             ),
             ApprovalClause::LargerBoundsAccepted => format!(
-                "larger bounds with which a property is violated, or that were not decided, and that the review does not accept (name \
+                "larger bounds with which a property is violated, or that were not decided or not tried, and that the review does not accept (name \
                  them in `accepted_bounds`, each with a reason): {}",
                 list(&facts.unaccepted_bounds)
             ),

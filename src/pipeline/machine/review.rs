@@ -150,7 +150,7 @@ pub struct Review {
     /// Mutants that no property notices, because the documents leave free what they change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_survivors: Vec<AcceptedItem>,
-    /// Larger bounds with which a property is broken, as the documents exclude them.
+    /// Larger bounds that the review accepts although a property is violated with them, or the check did not decide them.
     #[serde(default)]
     pub accepted_bounds: Vec<AcceptedItem>,
     /// Lines of the configuration that bound the check and are accepted.
@@ -300,7 +300,7 @@ impl Review {
         self.survivor_reason(mutant).is_some()
     }
 
-    /// Whether it accepts, with a reason, that the documents exclude the larger bound.
+    /// Whether it accepts the larger bound, with a reason.
     pub fn accepts_bound(&self, bound: &str) -> bool {
         reason_in(&self.accepted_bounds, bound).is_some_and(is_reason)
     }

@@ -27,9 +27,10 @@ pub struct RoutingSettings {
     /// Whether a sample of mutants is judged before each review, which has to accept the surviving ones by name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judges_mutants: bool,
-    /// Whether a review has to accept by name the larger bounds that were not decided. Journals of version 0.2 say nothing of it.
+    /// Whether a review has to accept by name the larger bounds that were not decided. It is absent, so false, in
+    /// journals of version 0.2.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub reviews_open_bounds: bool,
+    pub requires_bounds_accepted: bool,
     /// The least mutation score of an approved specification, in thousandths; 0 asks for none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub min_score: u32,
@@ -45,7 +46,7 @@ impl Default for RoutingSettings {
             strengthen: 0,
             contracts: false,
             judges_mutants: false,
-            reviews_open_bounds: false,
+            requires_bounds_accepted: false,
             min_score: 0,
         }
     }

@@ -17,8 +17,8 @@ pub const PREMISE: &str = "PREMISE";
 pub const NOT_FALSIFIED: &str = "NOT FALSIFIED";
 /// The first words of the line by which a review accepts a property that notices no mutant of the sample.
 pub const NOTICED_NOTHING: &str = "NOTICED NOTHING";
-/// Of a smaller sample, a property may notice nothing by chance.
-const FEWEST_MUTANTS: usize = 20;
+/// In a smaller sample, a good property may notice nothing by chance.
+const MIN_DECIDED_MUTANTS: usize = 20;
 
 impl RunView {
     /// The open points that the owner of the protocol has not decided as they are taken.
@@ -54,17 +54,17 @@ impl RunView {
         unaccounted.map(|sentence| format!("{} [{}]", sentence.id, sentence.place)).collect()
     }
 
-    /// The larger bounds of which the review has to accept something: the check found a property violated with them, or did not
-    /// decide them.
-    pub fn doubtful_bounds(&self) -> impl Iterator<Item = &LargerBound> {
+    /// The larger bounds that the review has to accept by name: the check found a property violated with them, or did not decide
+    /// them.
+    pub fn bounds_to_accept(&self) -> impl Iterator<Item = &LargerBound> {
         let larger = self.fresh_check().into_iter().flat_map(|check| &check.larger_bounds);
-        let reviews_open = self.settings.routing.reviews_open_bounds;
+        let reviews_open = self.settings.routing.requires_bounds_accepted;
         larger.filter(move |bound| bound.violated().is_some() || reviews_open && bound.is_open())
     }
 
     /// The names of those among them that the review does not accept.
     pub fn unaccepted_bounds(&self, review: Option<&Review>) -> Vec<String> {
-        let names = self.doubtful_bounds().map(LargerBound::name);
+        let names = self.bounds_to_accept().map(LargerBound::name);
         names.filter(|name| !review.is_some_and(|r| r.accepts_bound(name))).collect()
     }
 
@@ -98,7 +98,7 @@ impl RunView {
         let judged = self.strengthening.as_ref().filter(|_| self.settings.routing.judges_mutants);
         let (Some(mutants), Some(check)) = (judged, self.fresh_check()) else { return Vec::new() };
         let Tally { killed, survived, .. } = mutants.now.tally();
-        if killed + survived < FEWEST_MUTANTS {
+        if killed + survived < MIN_DECIDED_MUTANTS {
             return Vec::new();
         }
         let exists = |id: &String| self.specification.requirements.iter().any(|requirement| requirement.id == *id);
@@ -109,7 +109,7 @@ impl RunView {
     }
 
     /// What check and mutants did not show in full, in the wording that a review has to repeat to accept it.
-    pub fn limits_of_the_check<'a>(&'a self) -> Vec<String> {
+    pub fn lines_to_accept<'a>(&'a self) -> Vec<String> {
         let Some(check) = self.fresh_check() else { return Vec::new() };
         let bounds = &check.bounds;
         // Without the reason, which may depend on how fast a machine is.
@@ -155,7 +155,7 @@ impl RunView {
         }
         let wanted = f64::from(least) / 10.0;
         let missing = |why: &str| format!("`--min-score` requires {wanted} %, and no mutant was judged: {why}");
-        // The mutants that the review has seen count only if no others say anything.
+        // The first sample counts only if the second has no mutant that counts.
         let strengthened = self.strengthened();
         let says_something = |sample: &&MutantSample| {
             sample.skipped_reason.is_some() || sample.score().decided() + sample.score().undecided > 0
@@ -163,7 +163,7 @@ impl RunView {
         let (skipped, score) = match (self.mutant_sample.as_ref().filter(says_something), &strengthened) {
             (Some(sample), _) => (&sample.skipped_reason, sample.score()),
             (None, Some(all)) => (&all.skipped_reason, all.score()),
-            (None, None) => return Some(missing("no mutant was judged that says anything")),
+            (None, None) => return Some(missing("no sample is in the journal")),
         };
         if let Some(why) = skipped {
             return Some(missing(why));
@@ -180,7 +180,7 @@ impl RunView {
 
     /// The journaled facts with what this view and the review say of these items, so that a journal cannot leave one out.
     pub(in crate::pipeline) fn with_acceptance(&self, facts: &ApprovalFacts, review: Option<&Review>) -> ApprovalFacts {
-        let limits = self.limits_of_the_check();
+        let limits = self.lines_to_accept();
         let own = facts.weakening_lines.iter().filter(|entry| !limits.contains(&entry.line)).cloned();
         let accepted = |line: &String| review.is_some_and(|review| review.accepts_cfg(line));
         let limits = limits.iter().map(|line| CfgEntry { line: line.clone(), accepted: accepted(line) });

@@ -141,7 +141,7 @@ pub struct ReviewClaims {
     /// Mutants that the checked properties do not notice and that the review does not accept.
     #[serde(default)]
     pub unaccepted_survivors: usize,
-    /// Larger bounds with which a property is violated, or that were not decided, and that the review does not accept.
+    /// Larger bounds with which a property is violated, or that were not decided or not tried, and that the review does not accept.
     #[serde(default)]
     pub unaccepted_bounds: usize,
     /// Changes since the baseline that the review does not accept.

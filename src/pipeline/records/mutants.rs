@@ -61,6 +61,14 @@ pub struct JudgedMutant {
     pub touches: Vec<String>,
 }
 
+impl JudgedMutant {
+    /// Whether a property or an assertion notices it. One that is only known to reach a deadlock says nothing about a property.
+    pub fn is_noticed(&self) -> bool {
+        let is_only_by_deadlock = !self.killed_by.is_empty() && self.killed_by.iter().all(|by| by == DEADLOCK);
+        self.outcome == Outcome::Killed && !is_only_by_deadlock
+    }
+}
+
 /// The state in which a property notices a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticedIn {
@@ -91,18 +99,6 @@ pub struct Tally {
     pub score: Option<f64>,
 }
 
-impl Tally {
-    /// For example `81 % (13 of 16 killed)`.
-    pub fn words(&self) -> String {
-        match self.score {
-            Some(score) => {
-                format!("{:.0} % ({} of {} killed)", score * 100.0, self.killed, self.killed + self.survived)
-            }
-            None => "none was killed, none survived".to_owned(),
-        }
-    }
-}
-
 impl Judged {
     /// No mutant was judged, for this reason.
     pub fn skipped(why: impl Into<String>) -> Self {
@@ -127,17 +123,15 @@ impl Judged {
         self.with_outcome(Outcome::Inconclusive).chain(self.with_outcome(Outcome::Timeout))
     }
 
-    /// The mutants that are only known to reach a deadlock.
-    pub fn only_by_deadlock(&self) -> usize {
-        let is_only =
-            |mutant: &&JudgedMutant| !mutant.killed_by.is_empty() && mutant.killed_by.iter().all(|by| by == DEADLOCK);
-        self.with_outcome(Outcome::Killed).filter(is_only).count()
+    /// How many mutants are only known to reach a deadlock.
+    pub fn killed_only_by_deadlock(&self) -> usize {
+        self.with_outcome(Outcome::Killed).filter(|mutant| !mutant.is_noticed()).count()
     }
 
     pub fn score(&self) -> MutationScore {
         let Tally { killed, survived, .. } = self.tally();
         let undecided = self.undecided() + self.unjudged_count;
-        MutationScore { noticed: killed - self.only_by_deadlock(), survived, undecided }
+        MutationScore { noticed: killed - self.killed_only_by_deadlock(), survived, undecided }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
@@ -177,25 +171,26 @@ impl Judged {
         Outcome::ALL.into_iter().map(count).collect()
     }
 
-    /// Whether all mutants that were killed `before` are killed now, and more of those that were judged before. A mutant that
-    /// was not judged again does not count as killed.
-    pub fn kills_more(&self, before: &Judged) -> bool {
-        let known = |mutant: &&JudgedMutant| before.mutants.iter().any(|m| m.name == mutant.name);
-        let killed = self.with_outcome(Outcome::Killed).filter(known).count();
-        self.lost_kills(before).is_empty() && killed > before.with_outcome(Outcome::Killed).count()
+    /// Whether the properties notice all mutants that they noticed `before`, and more of those that were judged before. A mutant
+    /// that was not judged again does not count as noticed.
+    pub fn notices_more(&self, before: &Judged) -> bool {
+        let is_known = |mutant: &&JudgedMutant| before.mutants.iter().any(|m| m.name == mutant.name);
+        self.lost(before).is_empty() && self.noticed().filter(is_known).count() > before.noticed().count()
     }
 
-    /// The mutants that were killed `before` and are judged now and not killed: they survive, or are no longer decided.
-    pub fn lost_kills<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
-        let is_lost = |name: &&str| {
-            self.mutants.iter().any(|mutant| mutant.name == *name && mutant.outcome != Outcome::Killed)
-        };
-        before.with_outcome(Outcome::Killed).map(|mutant| mutant.name.as_str()).filter(is_lost).collect()
+    /// The mutants that were noticed `before`, are judged now and are no longer noticed: they survive, or are not decided.
+    pub fn lost<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
+        let is_lost = |name: &&str| self.mutants.iter().any(|mutant| mutant.name == *name && !mutant.is_noticed());
+        before.noticed().map(|mutant| mutant.name.as_str()).filter(is_lost).collect()
+    }
+
+    fn noticed(&self) -> impl Iterator<Item = &JudgedMutant> {
+        self.mutants.iter().filter(|mutant| mutant.is_noticed())
     }
 }
 
-/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). No
-/// guard reads it; a rule of the user's own policy can.
+/// What a sample of mutants shows about the properties of an approved specification (`mutants_sampled`). Only
+/// `--min-score` and the user's own policy read it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutantSample {
     /// Why no mutant was judged.
@@ -211,7 +206,7 @@ pub struct MutantSample {
     pub tally: Tally,
     /// How many of the killed ones are only known to reach a deadlock.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub only_by_deadlock: usize,
+    pub killed_only_by_deadlock: usize,
     /// How many other mutants author and reviewer have seen, which are no part of this sample.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: usize,
@@ -242,7 +237,7 @@ impl From<Judged> for MutantSample {
             sampled: judged.mutants.len(),
             seed: judged.seed,
             tally: judged.tally(),
-            only_by_deadlock: judged.only_by_deadlock(),
+            killed_only_by_deadlock: judged.killed_only_by_deadlock(),
             seen: 0,
             counts: judged.counts(),
             surviving: judged.with_outcome(Outcome::Survived).cloned().collect(),
@@ -260,7 +255,7 @@ impl MutantSample {
     pub fn score(&self) -> MutationScore {
         let Tally { killed, survived, .. } = self.tally;
         let undecided = self.undecided.len() + self.unjudged.len();
-        MutationScore { noticed: killed.saturating_sub(self.only_by_deadlock), survived, undecided }
+        MutationScore { noticed: killed.saturating_sub(self.killed_only_by_deadlock), survived, undecided }
     }
 }
 
@@ -320,10 +315,10 @@ pub struct Strengthened {
     pub after: Tally,
     /// How many of the mutants killed under the first properties are only known to reach a deadlock.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub only_by_deadlock_before: usize,
+    pub killed_only_by_deadlock_before: usize,
     /// The same under the last properties.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub only_by_deadlock: usize,
+    pub killed_only_by_deadlock: usize,
     pub rounds: Vec<Round>,
     pub surviving: Vec<JudgedMutant>,
 }
@@ -331,17 +326,17 @@ pub struct Strengthened {
 impl Strengthened {
     /// Under the first properties of the revision.
     pub fn score_before(&self) -> MutationScore {
-        self.score_of(self.before, self.only_by_deadlock_before, self.undecided_before)
+        self.score_of(self.before, self.killed_only_by_deadlock_before, self.undecided_before)
     }
 
     /// Under its last properties.
     pub fn score(&self) -> MutationScore {
-        self.score_of(self.after, self.only_by_deadlock, self.undecided)
+        self.score_of(self.after, self.killed_only_by_deadlock, self.undecided)
     }
 
-    fn score_of(&self, tally: Tally, only_by_deadlock: usize, undecided: usize) -> MutationScore {
+    fn score_of(&self, tally: Tally, killed_only_by_deadlock: usize, undecided: usize) -> MutationScore {
         MutationScore {
-            noticed: tally.killed.saturating_sub(only_by_deadlock),
+            noticed: tally.killed.saturating_sub(killed_only_by_deadlock),
             survived: tally.survived,
             undecided: undecided + self.unjudged_count,
         }

@@ -30,7 +30,8 @@ pub enum RequirementStatus {
     /// The check examined these properties, and all of them hold within its bounds.
     Holds {
         by: Vec<String>,
-        /// Those whose formula no blind reader has read, in a run that reads properties blindly. An approval has none.
+        /// Those whose formula no blind reader has read, in a run that reads properties blindly.
+        /// Empty in an approved revision.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         unread: Vec<String>,
     },
@@ -46,11 +47,9 @@ impl RequirementStatus {
             Self::AcceptedUncovered { reason } if reason.is_empty() => "not covered, as the review accepts".to_owned(),
             Self::AcceptedUncovered { reason } => format!("not covered, as the review accepts: {reason}"),
             Self::Holds { by, unread } if unread.is_empty() => format!("holds, checked by {}", by.join(", ")),
-            Self::Holds { by, unread } => format!(
-                "holds, checked by {}; whether it says what the requirement says was read by nobody but its author: {}",
-                by.join(", "),
-                unread.join(", ")
-            ),
+            Self::Holds { by, unread } => {
+                format!("holds, checked by {}; no blind reader has read {}", by.join(", "), unread.join(", "))
+            }
         }
     }
 

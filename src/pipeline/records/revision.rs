@@ -74,7 +74,7 @@ pub struct Revision {
     /// It takes the other reading of an open point, because a requirement broke under the first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub other_reading: bool,
-    /// Its mutants, if the run strengthens its properties.
+    /// The mutants that were judged before its review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengthened: Option<Strengthened>,
     /// What a sample of its mutants shows, if it was approved.

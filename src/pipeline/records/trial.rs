@@ -2,7 +2,7 @@
 //! to notice more of them, and how it ends. All of it is a fold over the journal: nothing is written for a trial.
 
 use super::check_history::{CheckHistory, SavedChecks};
-use super::mutants::{Judged, Round, Strengthened, Tally, ViolatedByTrial};
+use super::mutants::{Judged, Round, Strengthened, ViolatedByTrial};
 use super::product::{Facts, Product};
 use super::specification::Specification;
 use crate::mutation::Outcome;
@@ -53,8 +53,8 @@ impl Strengthening {
             undecided: now.undecided(),
             before: first.tally(),
             after: now.tally(),
-            only_by_deadlock_before: first.only_by_deadlock(),
-            only_by_deadlock: now.only_by_deadlock(),
+            killed_only_by_deadlock_before: first.killed_only_by_deadlock(),
+            killed_only_by_deadlock: now.killed_only_by_deadlock(),
             rounds: rounds.clone(),
             surviving: now.with_outcome(Outcome::Survived).cloned().collect(),
         }
@@ -68,7 +68,7 @@ impl Strengthening {
             None => &self.now,
         };
         let survivors = judged.with_outcome(Outcome::Survived).next().is_some();
-        Some(Event::Judged { survivors, kills_more: on_trial.is_some() && judged.kills_more(&self.now) })
+        Some(Event::Judged { survivors, kills_more: on_trial.is_some() && judged.notices_more(&self.now) })
     }
 
     /// The reason of a routing decision about mutants, in words; `None` for other rows.
@@ -79,22 +79,25 @@ impl Strengthening {
         check: Option<&CheckOutcome>,
     ) -> Option<String> {
         let judged = self.trial.as_ref().and_then(|trial| trial.judged.as_ref());
-        let tally = self.now.tally();
+        let score = self.now.score();
         match t.row {
             Row::MutantsJudged => Some(match &self.now.skipped_reason {
                 Some(why) => format!("the mutants were not judged: {why}"),
-                None if tally.survived == 0 => "no mutant survived".to_owned(),
-                None => tally.words(),
+                None if score.survived == 0 => "no mutant survived".to_owned(),
+                None => score.words(),
             }),
             Row::Strengthen => Some(format!(
                 "{} of {} mutants survived: asking for properties that kill them",
-                tally.survived,
-                tally.killed + tally.survived
+                score.survived,
+                score.decided()
             )),
             Row::StrongerKept => {
                 // The next request quotes this text, so its words stay.
-                let after = judged?.tally();
-                Some(format!("kept: the new properties notice {}, not {}, of the mutants", after.killed, tally.killed))
+                let after = judged?.score();
+                Some(format!(
+                    "kept: the new properties notice {}, not {}, of the mutants",
+                    after.noticed, score.noticed
+                ))
             }
             Row::StrongerDropped => {
                 let why = why_dropped(&self.now, judged, product, check);
@@ -146,12 +149,12 @@ fn why_dropped(before: &Judged, judged: Option<&Judged>, product: &Product, chec
             Some(Verdict::Violated { .. }) => format!("the specification itself does not satisfy them ({why})"),
             _ => why.clone(),
         },
-        (Some(judged), ..) if !judged.lost_kills(before).is_empty() => {
-            format!("they no longer notice {}", judged.lost_kills(before).join(", "))
+        (Some(judged), ..) if !judged.lost(before).is_empty() => {
+            format!("they no longer notice {}", judged.lost(before).join(", "))
         }
         (Some(judged), ..) => {
-            let Tally { killed, .. } = judged.tally();
-            format!("they notice no more of the mutants than before ({killed}, before {})", before.tally().killed)
+            let noticed = judged.score().noticed;
+            format!("they notice no more of the mutants than before ({noticed}, before {})", before.score().noticed)
         }
         _ => "they came to nothing".to_owned(),
     }

@@ -121,11 +121,16 @@ fn facts(context: &RunContext<'_>, revision: &Revision) -> Vec<Fact> {
 
 /// What changes of the specification on purpose showed, if they were tried or were to be tried.
 fn mutants_words(revision: &Revision) -> Option<String> {
-    let skipped = match (&revision.mutant_sample, &revision.strengthened) {
-        (Some(sample), _) => sample.skipped_reason.as_deref(),
-        (None, strengthened) => strengthened.as_ref()?.skipped_reason.as_deref(),
-    };
-    skipped.map_or_else(|| mutants_line(revision), |why| Some(format!("none measured, because {why}")))
+    let shown = revision.strengthened.as_ref();
+    let why = shown.and_then(|shown| shown.skipped_reason.as_deref());
+    let sampled = revision.mutant_sample.as_ref();
+    match (sampled.and_then(|sample| sample.skipped_reason.as_deref()), why) {
+        (Some(why), _) if shown.is_none_or(|shown| shown.skipped_reason.is_some()) => {
+            Some(format!("none measured, because {why}"))
+        }
+        (None, Some(why)) if sampled.is_none() => Some(format!("none measured, because {why}")),
+        _ => mutants_line(revision),
+    }
 }
 
 fn checked_by(check: &CheckOutcome) -> String {

@@ -23,8 +23,8 @@ fn the_demo_ends_approved_with_every_file_in_place() {
         "Outcome: approved (confirmed by SANY and TLC)",
         ", within InitBalanceX = ",
         "Requirements: 10 of 10 hold\n",
-        "Questions that the documents leave open",
-        "Next:\n  Read all of it: tlaforge report demo-specs\n",
+        "Open points, with the reading taken:",
+        "Next:\n  Full report: tlaforge report demo-specs\n",
     ]);
     assert!(done.stdout.lines().count() <= 24, "one screen: {}", done.stdout);
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {

@@ -87,7 +87,7 @@ fn a_set_gets_one_element_more_also_with_symmetry() {
     let script = accepting(script, &["Max = 3: nothing new can happen"]);
     bench.forge(&recorded(script, &["Max = 3"], &[]), &[]).expect(0).prints(&[
         "larger bounds: all properties also hold with Procs = {p1, p2, p3} (",
-        "larger bounds: not decided, because their share of the time ended: Max = 3\n",
+        "larger bounds: not decided within their share of the time: Max = 3\n",
     ]);
     // The check counts each orbit once, so three processes have as many states as two.
     let check = event(&bench, "check_finished")["outcome"].clone();
@@ -110,7 +110,7 @@ fn a_bound_that_breaks_a_property_prevents_the_approval_unless_the_review_accept
     let done = bench.forge(&broken(&["Max = 3: the documents say at most 2"]), &[]).expect(0);
     done.prints(&[
         "larger bounds: with `Max = 3` instead of 2, `NeverAbove` is violated\n",
-        "rev_0: that the documents exclude the larger bound Max = 3: the documents say at most 2\n",
+        "rev_0: the larger bound Max = 3: the documents say at most 2\n",
     ]);
     let facts = facts(&bench);
     let words = "- with `Max = 3` instead of 2, `NeverAbove` is violated. Either have this value used";
@@ -175,7 +175,7 @@ fn a_replay_starts_no_check_that_was_late_and_tries_nothing_without_a_record_of_
     let accepted = || accepting(good(), &["Max = 3: nothing new can happen"]);
     let bench = counter::bench();
     let done = bench.forge(&recorded(accepted(), &["Max = 3"], &[]), &[]).expect(0);
-    done.prints(&["not decided, because their share of the time ended: Max = 3\n"]);
+    done.prints(&["not decided within their share of the time: Max = 3\n"]);
     assert_eq!(results(&bench), with_result(&json!("too_large")));
     assert!(!bench.read("specs/tlc_output.txt").contains("with Max = 3"));
 
@@ -192,7 +192,11 @@ fn a_replay_starts_no_check_that_was_late_and_tries_nothing_without_a_record_of_
         let bench = counter::bench();
         let script = recorded(accepting(good(), &["Max = 2: the same"]), late, unjudged);
         bench.forge(&script, &["--max-revisions", "0"]).expect(1).prints(&["Outcome: not approved", "Max = 3"]);
-        assert!(facts(&bench).contains("- nothing is known with `Max = 3`. Accept each by name"), "{}", facts(&bench));
+        assert!(
+            facts(&bench).contains("- not decided or not tried: `Max = 3`. For each, either accept"),
+            "{}",
+            facts(&bench)
+        );
     }
 
     for (script, more) in [(good(), &[][..]), (recorded(good(), &[], &[]), &["--bounds-budget", "off"])] {
@@ -273,7 +277,7 @@ fn a_live_run_tries_larger_bounds_within_its_budget_and_its_replay_decides_the_s
         }
         counter::answers(seen)
     };
-    // Nobody accepts that.
+    // No review accepts it.
     let bench = live_until(endless, &["--bounds-budget", "1", "--max-revisions", "0"], 1);
     assert_eq!(results(&bench), with_result(&json!("too_large")));
     assert_eq!(results(&replayed_until(&bench, 1)), results(&bench));
