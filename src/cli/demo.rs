@@ -97,7 +97,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     args.pages.page.check(Some(&out))?;
     let display = Arc::new(Display::new(args.format.plain()));
     let (run, mut prepared) = create_run(job, &settings, &display, cancel_on_signals()).await?;
-    prepared.is_brief = true;
+    prepared.brief_for = Some(out.clone());
     let outputs = (args.format, &args.findings);
     let exit = drive_and_report(&run, prepared, Path::new(""), &display, outputs, &args.pages).await?;
     if args.pages.page.html.is_none() {

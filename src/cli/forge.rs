@@ -39,8 +39,8 @@ pub(super) struct Preparation {
     /// The checker in use; `auto` only if the reference tools confirm what the embedded checker decides.
     pub checker: CheckerChoice,
     pub contradictions: Arc<ContradictionReports>,
-    /// Whether the result of an approved run is printed on one screen, without the rest of the report.
-    pub is_brief: bool,
+    /// The folder as the user named it, if the result of an approved run is printed on one screen, without the rest of the report.
+    pub brief_for: Option<PathBuf>,
 }
 
 /// Creates provider, prompts and tools. Everything that can be wrong with them fails here, before a folder is created or
@@ -79,7 +79,7 @@ pub(super) async fn prepare(
     }
     let Tools { toolchain, choice, contradictions } = create_toolchain(settings, &out.join("defects"))?;
     // Mutants and larger bounds need many short checks, and starting a JVM takes longer than most of them.
-    let is_needed = settings.strengthen > 0 || settings.bounds_budget > 0;
+    let is_needed = settings.strengthen > 0 || settings.mutants > 0 || settings.bounds_budget > 0;
     let side_toolchain = if is_needed { create_side_toolchain(settings, choice)? } else { None };
     let mutant_sample = create_mutant_sampling(settings)?;
     let (watcher, folder) = (display.clone(), out.to_owned());
@@ -99,7 +99,7 @@ pub(super) async fn prepare(
         recording_path: settings.given.record.clone(),
         modules: ModuleCache::default(),
     };
-    Ok(Preparation { context, checker: choice, contradictions, is_brief: false })
+    Ok(Preparation { context, checker: choice, contradictions, brief_for: None })
 }
 
 /// The settings of the state machine. `kept` has those that no flag changes: its defaults for a new run, those of the
@@ -196,8 +196,8 @@ pub(super) async fn drive_and_report(
     if !format.print(files, findings)? && format == FindingsFormat::Text {
         // After Ctrl-C nobody wants 50 lines, and the outcome would scroll away.
         let is_interrupted = finished.reason == Some(StopReason::Interrupted);
-        let brief = || brief_summary(&view, &name_of_run(run.root()).display().to_string());
-        let text = match prepared.is_brief.then(brief).flatten() {
+        let brief = prepared.brief_for.and_then(|folder| brief_summary(&view, &folder.display().to_string()));
+        let text = match brief {
             _ if is_interrupted => interrupted_summary(&view),
             Some(brief) => brief,
             None => summary(&view, display.width()),

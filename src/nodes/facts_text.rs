@@ -150,7 +150,8 @@ impl ReviewSubject<'_> {
         if !idle.is_empty() {
             let _ = writeln!(
                 text,
-                "\n## Lines `{NOTICED_NOTHING}` (accept in `accepted_cfg`)\n\nNone of the judged mutants violates these properties. \
+                "\n## Lines `{NOTICED_NOTHING}` (accept in `accepted_cfg`)\n\nNone of the judged mutants is known to violate these properties; the search for further \
+                 violated properties of a mutant is bounded, and definitions that properties use are not mutated. \
                  Accept one, as `{NOTICED_NOTHING} NAME`, only if you can name a wrong step of the protocol that it would notice, \
                  best one that no other property notices; otherwise it may say less than its requirement (`wrong_invariant`).\n"
             );

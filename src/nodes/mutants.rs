@@ -241,6 +241,15 @@ async fn judge(
             Err(error) => return Err(halt_for_tool(&error).into()),
         }
     }
+    // What the stronger properties do to a mutant that was not judged again is not known: it counts as before, if it was not
+    // noticed then.
+    for known in before.into_iter().flat_map(|before| &before.mutants).filter(|known| !known.is_noticed()) {
+        if let Some((place, _)) = unjudged.iter().find(|(_, (name, _))| *name == known.name) {
+            let place = *place;
+            unjudged.remove(&place);
+            found.insert(place, known.clone());
+        }
+    }
     let mutants = found.into_values().collect();
     let names: Vec<String> = unjudged.values().map(|(name, _)| name.clone()).collect();
     Ok(Judged {
@@ -270,8 +279,11 @@ fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
     let wanted = |known: &JudgedMutant| match (known.outcome, by_name.remove(&known.name)) {
         (Outcome::Equivalent | Outcome::Invalid, _) => SampledMutant::Known(known.clone()),
         (_, Some(mutant)) => SampledMutant::Judge(mutant),
-        // The mutant is gone because its change would now alter the properties as well.
-        (_, None) => SampledMutant::Known(JudgedMutant { outcome: Outcome::Inconclusive, ..known.clone() }),
+        // The mutant is gone because its change would now alter the properties as well. One that was not noticed stays so.
+        (Outcome::Killed, None) => {
+            SampledMutant::Known(JudgedMutant { outcome: Outcome::Inconclusive, ..known.clone() })
+        }
+        (_, None) => SampledMutant::Known(known.clone()),
     };
     before.mutants.iter().map(wanted).collect()
 }

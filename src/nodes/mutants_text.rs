@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
 use crate::pipeline::why_not_judged;
-use crate::pipeline::{JudgedMutant, Round, RunView, Strengthened, Strengthening, unjudged_words};
+use crate::pipeline::{ALL_MUTANTS, JudgedMutant, Round, RunView, Strengthened, Strengthening, unjudged_words};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.
@@ -50,6 +50,14 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
 /// The reviewer's section of `facts.md`; `None` if no mutants were drawn, or if none could be drawn because the check did not
 /// hold.
 pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
+    if view.survivors_to_accept() == [ALL_MUTANTS] {
+        let why = view.strengthened().and_then(|mutants| mutants.skipped_reason);
+        return Some(format!(
+            "## Mutants\n\n- no mutant was judged: {}. So nothing shows what the properties would notice. Accept `{ALL_MUTANTS}` in \
+             `accepted_survivors`, with the reason why that is enough, or ask for a smaller model (`state_explosion_risk`)\n",
+            why.as_deref().unwrap_or("this branch begins at the review")
+        ));
+    }
     let strengthened = &view.strengthened()?;
     let is_due = view.settings.routing.strengthen > 0 || why_not_judged(view.fresh_check()).is_none();
     if !is_due {
@@ -76,6 +84,11 @@ pub(super) fn mutants_facts(view: &RunView) -> Option<String> {
     if !rounds.is_empty() {
         let _ = writeln!(text, "- before stronger properties were asked for: {}", strengthened.score_before().words());
         text.push_str(&rounds_text(rounds));
+    }
+    let undecided = view.strengthening.iter().flat_map(|mutants| mutants.now.undecided_mutants());
+    for mutant in undecided.take(MAX_HINTS) {
+        let why = mutant.reason.as_deref().and_then(|why| why.lines().next()).unwrap_or("no verdict");
+        let _ = writeln!(text, "- not decided: `{}`: {why}", mutant.name);
     }
     let ranked = view.survivors();
     if !ranked.is_empty() {

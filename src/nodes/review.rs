@@ -13,15 +13,14 @@ use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::pipeline::{
-    AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue,
-    NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    ALL_MUTANTS, AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw,
+    FurtherClaim, Issue, NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
+    says_no_line,
 };
-use crate::prompt::{Document, Problem, places_in, show_control, show_invisible, without_sections};
+use crate::prompt::{Document, LineRange, Problem, places_in, show_control, show_invisible, without_sections};
 use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
-/// What the reason for an accepted mutant says if no line of the documents decides it.
-const NO_LINE: &str = "no line";
 /// Sections of the informal specification that `facts.md` repeats item by item, or that say nothing about the module.
 const NOT_FOR_THE_REVIEW: [&str; 6] =
     ["requirements", "open points", "assumptions", "out of scope", "other concerns", "witnesses"];
@@ -85,7 +84,7 @@ pub(super) async fn perform(
         "changed": has_marked_changes(view, attempt)?,
         "objective": objective_data(view),
         "contracts": view.specification.contracts.is_some(),
-        "survivors": !view.survivors().is_empty(),
+        "survivors": !view.survivors_to_accept().is_empty(),
     });
     let sent_back = view.feedback_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -205,14 +204,18 @@ fn claim_mistakes(
 
 /// The accepted mutants whose reason neither cites a line that exists nor says that there is none.
 fn survivor_mistakes(review: &Review, documents: &[Document]) -> Vec<String> {
-    let is_settled =
-        |reason: &str| reason.to_lowercase().contains(NO_LINE) || !places_in(reason, documents, false).is_empty();
-    let unsettled = review.accepted_survivors.iter().map(AcceptedItem::parts);
+    // A blank line or a heading decides nothing.
+    let says = |place: &LineRange<'_>| {
+        let mut lines = place.document.text.lines().take(place.to).skip(place.from - 1);
+        lines.any(|line| line.chars().any(char::is_alphanumeric) && !line.trim_start().starts_with('#'))
+    };
+    let is_settled = |reason: &str| says_no_line(reason) || places_in(reason, documents, false).iter().any(says);
+    let unsettled = review.accepted_survivors.iter().map(AcceptedItem::parts).filter(|(name, _)| *name != ALL_MUTANTS);
     let unsettled = unsettled.filter(|(_, reason)| !is_settled(reason.unwrap_or_default()));
     let words = |(name, _): (&str, _)| {
         format!(
             "`accepted_survivors` accepts {name:?}, and its reason neither cites a line of the documents, such as \
-             `docs/file.md:12`, nor says `{NO_LINE}`"
+             `docs/file.md:12`, nor says `no line`"
         )
     };
     unsettled.map(words).collect()

@@ -47,7 +47,7 @@ impl ListedNames {
             ("accepted_sentences", specification.normative_sentences.iter().map(|s| s.id.clone()).collect()),
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
             ("accepted_without_contract", before.steps_without_contract.clone()),
-            ("accepted_survivors", view.survivors().into_iter().map(|mutant| mutant.name.clone()).collect()),
+            ("accepted_survivors", view.survivors_to_accept()),
             ("accepted_bounds", view.bounds_to_accept().map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ];
@@ -216,7 +216,10 @@ fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Re
         [PREMISE, NOT_FALSIFIED, NOTICED_NOTHING].iter().any(|word| known.starts_with(word))
             && name.strip_prefix(known).is_some_and(|rest| rest.starts_with(" ("))
     };
-    let find = |name: &str| listed.iter().find(|known| is_same_name(name, known) || with_reason(name, known));
+    let find = |name: &str| {
+        let exact = listed.iter().find(|known| name.trim() == known.as_str());
+        exact.or_else(|| listed.iter().find(|known| is_same_name(name, known) || with_reason(name, known)))
+    };
     let unlisted = |name: &str| {
         let names = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
         format!("accepts {name:?}, which `facts.md` does not list there by this name; it lists: {names}")

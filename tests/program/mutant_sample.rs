@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::strengthen::stronger;
-use crate::support::counter::{CFG, DOC, MODULE, WITNESSES, fenced, good, issue, review, sections};
+use crate::support::counter::{CFG, DOC, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, review, sections};
 use crate::support::{Bench, Done, Script, name, outcome};
 use serde_json::{Value, json};
 
@@ -113,9 +113,26 @@ fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
         }
         crate::support::forged::write(&bench, &forged);
         bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
+        for event in &mut forged {
+            for item in event
+                .pointer_mut("/data/facts/review/accepted_survivors")
+                .into_iter()
+                .flat_map(|v| v.as_array_mut().unwrap())
+            {
+                item["reason"] = json!("x");
+            }
+        }
+        crate::support::forged::write(&bench, &forged);
+        bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
     }
     // A reason that names no line, or a line that does not exist, goes back to the reviewer.
-    for reason in ["it does not matter", "docs/counter.md:99 says so", "docs/other.md:1"] {
+    for reason in [
+        "it does not matter",
+        "docs/counter.md:99 says so",
+        "docs/other.md:1",
+        "docs/counter.md:1 is a heading",
+        "no linearizable order is promised",
+    ] {
         let (bench, _) = accept(&survivors, reason, 5);
         let refused = bench.read("specs/workspace/feedback.md");
         assert!(refused.contains("neither cites a line of the documents"), "{refused}");
@@ -398,4 +415,40 @@ fn a_branch_at_the_review_still_needs_the_mutants_accepted() {
     let accepted = resumed(&accepting_review(&survivors, "no line"), 1);
     assert!(!accepted.stdout.contains("mutants that no property notices"), "{}", accepted.stdout);
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+/// Stronger properties that notice one survivor: what they do to the others is not known if these are not judged again.
+#[test]
+fn a_survivor_that_is_not_judged_again_stays_one() {
+    let bench = without_java();
+    bench.forge(&good(), &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
+    let survivors = survivors(&bench);
+    let cfg = CFG.replace("\\*", "PROPERTIES FromZero\n\\*");
+    let some = sections(INVARIANTS, "\\* covers R1\nFromZero == n = 0\n", WITNESSES, &cfg);
+    let script = good().answer("generate_invariants", 0, 2, "strengthen", &some);
+    let late: Vec<&String> = survivors.iter().filter(|name| !name.contains("constant 0 to 1")).collect();
+    assert!(late.len() + 1 == survivors.len(), "{survivors:?}");
+    let timing =
+        |attempt: u32, late: &[&String]| json!({"node": "mutants", "place": 0, "attempt": attempt, "unjudged": late});
+    let script = script.timing(json!([timing(1, &[]), timing(2, &late)]));
+    let bench = without_java();
+    let done =
+        bench.forge(&script, &["--mutants", "1000", "--max-revisions", "0"]).expect(1).prints(&["round 1: kept"]);
+    for name in late {
+        assert!(done.stdout.contains(&format!("({name})")), "{name}: {}", done.stdout);
+    }
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+/// If no mutant could be judged, the review accepts that by name.
+#[test]
+fn an_approval_without_mutants_is_accepted_by_name() {
+    let timing = json!([{"node": "mutants", "place": 0, "attempt": 1, "check_timed_out": true}]);
+    let flags = ["--mutants", "1000", "--max-revisions", "0"];
+    let bench = without_java();
+    let done = bench.forge(&good().timing(timing.clone()), &flags).expect(1);
+    done.prints(&["Outcome: not approved", "no mutant was judged"]);
+    assert!(bench.read("specs/workspace/facts.md").contains("Accept `no mutant was judged`"));
+    let accepted = accepting(&["no mutant was judged".to_owned()], "the counter is small enough to read");
+    without_java().forge(&accepted.timing(timing), &flags).expect(0);
 }

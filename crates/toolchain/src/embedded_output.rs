@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn possible_lines_to_accepter_decide_nothing() {
+    fn possible_limits_of_the_checker_decide_nothing() {
         for text in [
             "Error: x' is read before the action assigns it",
             "Error: cannot enumerate the infinite set Nat",

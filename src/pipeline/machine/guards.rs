@@ -79,8 +79,8 @@ pub struct ApprovalFacts {
 /// Listed in place of the steps if no contracts were added to the module.
 pub(in crate::pipeline) const ALL_STEPS: &str = "every step";
 
-/// Listed in place of the surviving mutants if none were judged although the run judges mutants.
-pub(in crate::pipeline) const ALL_MUTANTS: &str = "no mutant was judged";
+/// What a review accepts by this name if no mutants were judged although the run judges mutants.
+pub const ALL_MUTANTS: &str = "no mutant was judged";
 
 /// The clauses of the approval guard, in the order in which they are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -391,9 +391,6 @@ impl ApprovalClause {
                 "steps without a contract that was checked (name them in `accepted_without_contract`, each with a reason): {}",
                 list(&facts.steps_without_contract)
             ),
-            ApprovalClause::SurvivorsAccepted if facts.unaccepted_survivors == [ALL_MUTANTS] => {
-                "no mutants were judged for this check (no review can accept this: resume with `--at model_check`)".into()
-            }
             ApprovalClause::SurvivorsAccepted => format!(
                 "mutants that no property notices and that the review does not accept (name them in `accepted_survivors`, each \
                  with the line of the documents that leaves it free, or with `no line`): {}",

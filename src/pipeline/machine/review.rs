@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::accepted_item::{AcceptedItem, is_reason};
+use super::guards::ALL_MUTANTS;
 use super::node_name::NodeName;
 
 /// How serious an issue is. Only the first two send a run back.
@@ -292,7 +293,8 @@ impl Review {
 
     /// The reason why it accepts that no property notices the mutant; `None` if it does not.
     pub fn survivor_reason(&self, mutant: &str) -> Option<&str> {
-        reason_in(&self.accepted_survivors, mutant).filter(|reason| is_reason(reason))
+        let named = self.accepted_survivors.iter().map(AcceptedItem::parts).find(|(name, _)| *name == mutant);
+        named.and_then(|(_, reason)| reason).filter(|reason| mutant == ALL_MUTANTS || settles_mutant(reason))
     }
 
     /// Whether it accepts, with a reason, that no property notices the mutant.
@@ -309,6 +311,21 @@ impl Review {
     pub fn accepts_cfg(&self, line: &str) -> bool {
         reason_in(&self.accepted_cfg, line).is_some_and(is_reason)
     }
+}
+
+/// Whether a reason says that no line of the documents decides it.
+pub fn says_no_line(reason: &str) -> bool {
+    let words: Vec<&str> = reason.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.windows(2).any(|two| two[0].eq_ignore_ascii_case("no") && two[1].eq_ignore_ascii_case("line"))
+}
+
+/// Whether a reason has the form of one that settles a surviving mutant: it cites a line, as `docs/file.md:12`, or says that there
+/// is none.
+fn settles_mutant(reason: &str) -> bool {
+    let is_place = |at: usize| {
+        reason[..at].ends_with(char::is_alphanumeric) && reason[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+    };
+    says_no_line(reason) || reason.match_indices(':').any(|(at, _)| is_place(at))
 }
 
 /// The reason with which a list accepts a name; `None` if it does not.

@@ -3,10 +3,10 @@
 //! computes whether the mutation score prevents an approval. The review node and the verification of a journal both compute it
 //! here.
 
-use super::mutants::{JudgedMutant, MutantSample, Tally};
+use super::mutants::{JudgedMutant, MutantSample, Tally, why_not_judged};
 use super::requirement_status::{RequirementResult, RequirementStatus};
+use super::trial::Strengthening;
 use super::view::RunView;
-use crate::mutation::Outcome;
 use crate::pipeline::machine::{ALL_MUTANTS, ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
 use crate::tla::LargerBound;
@@ -75,20 +75,30 @@ impl RunView {
         let judged = self.strengthening.as_ref().filter(|_| self.settings.routing.judges_mutants);
         let coverage = self.fresh_check().and_then(|check| check.coverage.as_ref());
         let is_step = |name: &str| coverage.is_some_and(|actions| actions.iter().any(|action| action.name() == name));
-        let mut survivors: Vec<&JudgedMutant> =
-            judged.into_iter().flat_map(|mutants| mutants.now.with_outcome(Outcome::Survived)).collect();
+        let mut survivors: Vec<&JudgedMutant> = judged.map(Strengthening::survivors).unwrap_or_default();
         survivors.sort_by_key(|mutant| {
             (mutant.lost_witnesses.is_empty(), mutant.touches.len() != 1, !is_step(&mutant.definition))
         });
         survivors
     }
 
-    /// The names of the surviving mutants that the review does not accept.
-    pub fn unaccepted_survivors(&self, review: Option<&Review>) -> Vec<String> {
-        if self.settings.routing.judges_mutants && self.strengthening.is_none() && self.fresh_check().is_some() {
-            return vec![ALL_MUTANTS.to_owned()];
+    /// What a review has to accept by name about mutants: the surviving ones, or that none were judged although the check would
+    /// have allowed it.
+    pub fn survivors_to_accept(&self) -> Vec<String> {
+        if !self.settings.routing.judges_mutants || why_not_judged(self.fresh_check()).is_some() {
+            return Vec::new();
         }
-        let names = self.survivors().into_iter().map(|mutant| mutant.name.clone());
+        match &self.strengthening {
+            Some(mutants) if mutants.first.skipped_reason.is_none() => {
+                self.survivors().into_iter().map(|mutant| mutant.name.clone()).collect()
+            }
+            _ => vec![ALL_MUTANTS.to_owned()],
+        }
+    }
+
+    /// Those among them that the review does not accept.
+    pub fn unaccepted_survivors(&self, review: Option<&Review>) -> Vec<String> {
+        let names = self.survivors_to_accept().into_iter();
         names.filter(|name| !review.is_some_and(|review| review.accepts_survivor(name))).collect()
     }
 

@@ -119,7 +119,7 @@ impl Judged {
         self.undecided_mutants().count()
     }
 
-    fn undecided_mutants(&self) -> impl Iterator<Item = &JudgedMutant> {
+    pub fn undecided_mutants(&self) -> impl Iterator<Item = &JudgedMutant> {
         self.with_outcome(Outcome::Inconclusive).chain(self.with_outcome(Outcome::Timeout))
     }
 

@@ -157,7 +157,11 @@ impl RunView {
 
     /// The mutants and the rounds of the revision in work.
     pub fn strengthened(&self) -> Option<Strengthened> {
-        Some(self.strengthening.as_ref()?.summary())
+        let summary = self.strengthening.as_ref()?.summary();
+        // Journals without this setting do not have these numbers.
+        let is_older = !self.settings.routing.judges_mutants;
+        let without = Strengthened { killed_only_by_deadlock_before: 0, killed_only_by_deadlock: 0, ..summary.clone() };
+        Some(if is_older { without } else { summary })
     }
 
     /// Folds one event.

@@ -42,8 +42,10 @@ fn a_shell_reads_the_folder_of_each_printed_command_as_it_is() {
         let mut shell = std::process::Command::new("/bin/sh");
         shell.args(["-c", script]).current_dir(bench.path(".")).output().unwrap()
     };
-    for before in ["next: tlaforge ", "see it in a browser: tlaforge "] {
-        let (_, words) = done.stderr.lines().find_map(|line| line.split_once(before)).unwrap();
+    for (printed, before) in
+        [(&done.stdout, "Full report: tlaforge "), (&done.stderr, "see it in a browser: tlaforge ")]
+    {
+        let (_, words) = printed.lines().find_map(|line| line.split_once(before)).unwrap();
         let done = shell(&format!("{PROGRAM} {words}"));
         assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
     }

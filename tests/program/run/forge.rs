@@ -19,10 +19,12 @@ fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: 
 #[test]
 fn the_demo_ends_approved_with_every_file_in_place() {
     let bench = Bench::remembering();
-    let done = bench.run(&["demo"]).expect(0).prints(&[
+    // As many mutants as without the flag, which `Bench` would turn off.
+    let done = bench.run(&["demo", "--mutants", "8"]).expect(0).prints(&[
         "Outcome: approved (confirmed by SANY and TLC)",
         ", within InitBalanceX = ",
         "Requirements: 10 of 10 hold\n",
+        "Mutants: ",
         "Open points, with the reading taken:",
         "Next:\n  Full report: tlaforge report demo-specs\n",
     ]);

@@ -69,7 +69,8 @@ fn full() -> Value {
         "issues": [{"severity": "major", "category": "cfg_mismatch", "blame": "spec", "description": "d", "suggestion": "s"}],
         "intended_dead": [named("A")], "accepted_changes": [named("B")], "accepted_uncovered": [named("R1")],
         "accepted_open_points": [named("O1")], "accepted_assumptions": [named("A1")], "accepted_sentences": [named("N1")],
-        "accepted_readings": [named("P")], "accepted_without_contract": [named("L")], "accepted_bounds": [named("N = 3")], "accepted_cfg": [named("C")],
+        "accepted_readings": [named("P")], "accepted_without_contract": [named("L")], "accepted_survivors": [named("M")],
+        "accepted_bounds": [named("N = 3")], "accepted_cfg": [named("C")],
         "flaw": flaw, "further_flaws": [flaw], "summary": "s",
     })
 }
@@ -232,13 +233,13 @@ fn only_requests_for_objects_have_a_schema() {
         // A strict server takes a schema only where every field is required.
         let mut objects = 0;
         all_required(posted, &mut objects);
-        assert_eq!(objects, 20, "{posted}");
+        assert_eq!(objects, 21, "{posted}");
         assert_eq!(complaint(posted, &full()), None);
         // What is left out elsewhere is empty here, and read alike.
         let empty = json!({
             "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "blame": null, "description": "d", "suggestion": ""}],
             "summary": "", "intended_dead": [], "accepted_changes": [], "accepted_uncovered": [], "accepted_open_points": [], "accepted_assumptions": [],
-            "accepted_sentences": [], "accepted_readings": [], "accepted_without_contract": [], "accepted_bounds": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
+            "accepted_sentences": [], "accepted_readings": [], "accepted_without_contract": [], "accepted_survivors": [], "accepted_bounds": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
         });
         assert_eq!(complaint(posted, &empty), None);
         let least = json!({
