@@ -2,7 +2,7 @@
 //! prompts and tools are found here, before a folder is created or a model is called.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
