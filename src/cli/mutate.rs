@@ -38,8 +38,8 @@ use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::{RunLock, Sha, write_atomically};
 use crate::mutation::{
-    BaselineError, Engine, FURTHER_TIME, Judge, Judgement, LimitSource, Mutant, Operator, Outcome, Results, Selection,
-    Shard, Subject, Summary, limits_per_mutant, mutant_json, mutants,
+    BaselineError, Engine, Judge, Judgement, LimitSource, Mutant, Operator, Outcome, Results, Selection, Shard,
+    Subject, Summary, limits_per_mutant, mutant_json, mutants,
 };
 use crate::process::Cancel;
 use crate::report::{
@@ -202,8 +202,7 @@ async fn mutate_once(
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
     let version = identify_tools(&settings, &limits).fails(Exit::Usage)?;
-    let judge =
-        Judge { tools: &*toolchain, subject: &subject, version: &version, thorough: true, further_time: FURTHER_TIME };
+    let judge = Judge::thorough(&*toolchain, &subject, &version);
     let limits = limits_per_mutant(&limits, deadline);
     let local = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let engine = create_engine(&args.engine, &judge, settings.checker, &local)?;

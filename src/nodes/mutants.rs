@@ -12,7 +12,7 @@ use super::timing::Wait;
 use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
-    BaselineError, FURTHER_TIME, Judge, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants,
+    BaselineError, Judge, MIN_DEADLINE, Mutant, Outcome, Selection, Subject, limits_per_mutant, mutants,
     requirements_touched,
 };
 use crate::pipeline::{
@@ -159,15 +159,8 @@ async fn judge(
         (_, Err(why)) => return Ok(Judged::skipped(why.to_string())),
     };
     let all = mutants(&module, &cfg);
-    let (made, wanted) = match before {
-        Some(before) => (before.generated, same_mutants(before, all)),
-        None => {
-            let made = all.len();
-            let all = all.into_iter().filter(|mutant| !excluded.contains(&mutant.name(FILE).as_str())).collect();
-            let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
-            (made, selection.select(all, &source).into_iter().map(SampledMutant::Judge).collect())
-        }
-    };
+    let made = before.map_or(all.len(), |before| before.generated);
+    let wanted = draw(all, before, sample, excluded, &source);
 
     let time = if timing.is_some() { context.replay_limit() } else { context.limits.check.min(time_limit) };
     let limits = Limits { check: time, ..context.limits.clone() };
@@ -192,7 +185,7 @@ async fn judge(
         }
     };
     // In a replay only the number of states limits it, so that a slower machine finds the same properties.
-    let further_time = if timing.is_some() { time } else { FURTHER_TIME };
+    let further_time = if timing.is_some() { time } else { MIN_DEADLINE };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION"), thorough, further_time };
     let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(time_limit) };
     let limits = limits_per_mutant(&limits, time);
@@ -241,15 +234,7 @@ async fn judge(
             Err(error) => return Err(halt_for_tool(&error).into()),
         }
     }
-    // What the stronger properties do to a mutant that was not judged again is not known: it counts as before, if it was not
-    // noticed then.
-    for known in before.into_iter().flat_map(|before| &before.mutants).filter(|known| !known.is_noticed()) {
-        if let Some((place, _)) = unjudged.iter().find(|(_, (name, _))| *name == known.name) {
-            let place = *place;
-            unjudged.remove(&place);
-            found.insert(place, known.clone());
-        }
-    }
+    keep_unnoticed(before, &mut unjudged, &mut found);
     let mutants = found.into_values().collect();
     let names: Vec<String> = unjudged.values().map(|(name, _)| name.clone()).collect();
     Ok(Judged {
@@ -261,6 +246,37 @@ async fn judge(
         unjudged_reasons: unjudged.into_values().collect(),
         ..Judged::default()
     })
+}
+
+/// The mutants to judge: those that were judged `before`, or else a sample without the `excluded` ones.
+fn draw(
+    all: Vec<Mutant>,
+    before: Option<&Judged>,
+    sample: usize,
+    excluded: &[&str],
+    source: &str,
+) -> Vec<SampledMutant> {
+    if let Some(before) = before {
+        return same_mutants(before, all);
+    }
+    let all = all.into_iter().filter(|mutant| !excluded.contains(&mutant.name(FILE).as_str())).collect();
+    let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
+    selection.select(all, source).into_iter().map(SampledMutant::Judge).collect()
+}
+
+/// What stronger properties do to a mutant that was not judged again is not known. It counts as `before` if it was not noticed then.
+fn keep_unnoticed(
+    before: Option<&Judged>,
+    unjudged: &mut BTreeMap<usize, (String, String)>,
+    found: &mut BTreeMap<usize, JudgedMutant>,
+) {
+    for known in before.into_iter().flat_map(|before| &before.mutants).filter(|known| !known.is_noticed()) {
+        let place = unjudged.iter().find(|(_, (name, _))| *name == known.name).map(|(place, _)| *place);
+        if let Some(place) = place {
+            unjudged.remove(&place);
+            found.insert(place, known.clone());
+        }
+    }
 }
 
 impl SampledMutant {

@@ -117,13 +117,8 @@ pub(super) async fn perform(
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     let listed = ListedNames::new(&subject, &before);
     let review = read_review(&answer.text, &listed, answer.replayed);
-    let review = review.and_then(|review| match survivor_mistakes(&review.value, &documents) {
+    let review = review.and_then(|review| match mistakes_in(&subject, &review.value, &documents, &unread) {
         mistakes if mistakes.is_empty() => Ok(review),
-        mistakes => Err(Problem::of_mistakes(&mistakes)),
-    });
-    // A second claim with mistakes is refused by the guard.
-    let review = review.and_then(|review| match claim_mistakes(&subject, &review.value, &documents, &unread) {
-        mistakes if mistakes.is_empty() || view.state.unreadable => Ok(review),
         mistakes => Err(Problem::of_mistakes(&mistakes)),
     });
     match review {
@@ -200,6 +195,16 @@ fn claim_mistakes(
         all.extend(review.further_flaws.iter().flat_map(of_further));
     }
     all
+}
+
+/// What the reviewer has to correct in a review that can be read.
+fn mistakes_in(subject: &ReviewSubject<'_>, review: &Review, documents: &[Document], unread: &[String]) -> Vec<String> {
+    let mut mistakes = survivor_mistakes(review, documents);
+    // A second claim with mistakes is refused by the guard.
+    if !subject.view.state.unreadable {
+        mistakes.extend(claim_mistakes(subject, review, documents, unread));
+    }
+    mistakes
 }
 
 /// The accepted mutants whose reason neither cites a line that exists nor says that there is none.

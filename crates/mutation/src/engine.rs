@@ -8,7 +8,7 @@ use tlaforge_process::Cancel;
 use tlaforge_tla::{Cfg, Module};
 use tlaforge_toolchain::{BoxFuture, Limits, ToolContext, ToolError, Toolchain, is_plain_name};
 
-use super::judge::{FURTHER_TIME, Judge};
+use super::judge::Judge;
 use super::subject::{Subject, parse_side};
 use super::{Judgement, Mutant};
 
@@ -88,8 +88,7 @@ impl MutantJob {
         let side = parse_side(&module, &cfg);
         let Self { file, source, local_modules, cfg_text, .. } = self;
         let subject = Subject { file, source, module, local_modules, cfg, cfg_text, side };
-        let judge =
-            Judge { tools, subject: &subject, version: &self.version, thorough: true, further_time: FURTHER_TIME };
+        let judge = Judge::thorough(tools, &subject, &self.version);
         let cx = ToolContext { limits: &limits, cancel, progress: &|_| {} };
         judge.judge(&self.mutant, &cx).await.map_err(|e| e.to_string())
     }

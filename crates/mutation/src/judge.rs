@@ -17,8 +17,6 @@ use super::new_label::NewLabel;
 use super::subject::{MIN_DEADLINE, Subject, translate_and_parse};
 use super::{Judgement, Mutant, Outcome};
 
-/// Time limit of the run that looks for the other properties which a mutant violates, on a machine of usual speed.
-pub const FURTHER_TIME: Duration = MIN_DEADLINE;
 /// How many states a run finds that looks for the other properties which a mutant violates: a multiple of those that were found
 /// before the first violation, and more. A number of states, so that the result rarely depends on the speed of the machine.
 const STATES_FACTOR: u64 = 20;
@@ -35,8 +33,15 @@ pub struct Judge<'a> {
     /// Also finds all properties that notice a mutant, and the witnesses that a surviving one no longer reaches. This takes
     /// further runs; the class of the mutant is the same without them.
     pub thorough: bool,
-    /// Time limit of the run on a killed mutant that looks for further properties which notice it; usually [`FURTHER_TIME`].
+    /// Time limit of the run on a killed mutant that looks for further properties which notice it.
     pub further_time: Duration,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge that finds everything, as `tlaforge mutate` does.
+    pub fn thorough(tools: &'a dyn Toolchain, subject: &'a Subject, version: &'a str) -> Self {
+        Self { tools, subject, version, thorough: true, further_time: MIN_DEADLINE }
+    }
 }
 
 /// A class with its evidence.

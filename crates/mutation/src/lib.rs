@@ -22,7 +22,7 @@ mod subject;
 mod unified_diff;
 
 pub use engine::{Engine, LocalEngine, MutantJob, limits_per_mutant};
-pub use judge::{FURTHER_TIME, Judge};
+pub use judge::Judge;
 pub use judgement::{Judgement, LimitSource, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};
@@ -32,5 +32,5 @@ pub use results::{Results, ResultsError, mutant_json};
 pub use score::MutationScore;
 pub use selection::Selection;
 pub use shard::{MergeError, Shard, ShardFile, arrange_shards, interleave};
-pub use subject::{BaselineError, Subject};
+pub use subject::{BaselineError, MIN_DEADLINE, Subject};
 pub use unified_diff::{ChangedFile, DiffError, parse_unified_diff};

@@ -12,7 +12,7 @@ use tlaforge_toolchain::{
 use super::inclusion::ParsedSpec;
 
 /// Minimum time limit of a mutant's run.
-pub(super) const MIN_DEADLINE: Duration = Duration::from_secs(5);
+pub const MIN_DEADLINE: Duration = Duration::from_secs(5);
 /// The time limit of a mutant's run, as a multiple of the run time of the original.
 const BASELINE_FACTOR: u32 = 10;
 

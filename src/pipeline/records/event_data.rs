@@ -401,6 +401,7 @@ pub struct AttemptFinished {
 /// Data of `guard_evaluated`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "guard", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one event for each review")]
 pub enum GuardEvaluated {
     /// The guard of an approval.
     Approval(Evaluation<ApprovalClause, ApprovalFacts>),
