@@ -83,8 +83,9 @@ pub(super) async fn perform(
 pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
     let Some(sampling) = &context.mutant_sample else { return Ok(false) };
     let seen = view.strengthening.as_ref().map(|mutants| &mutants.first).filter(|first| first.skipped_reason.is_none());
-    let known: Vec<&str> = seen.into_iter().flat_map(Judged::names).collect();
-    if attempt.has(RunEvent::is_mutants_sampled) || seen.is_some_and(|seen| seen.generated <= known.len()) {
+    let is_all = seen.is_some_and(|seen| seen.generated <= seen.names().count());
+    let known: Vec<&str> = view.seen_mutants().collect();
+    if attempt.has(RunEvent::is_mutants_sampled) || is_all {
         return Ok(false);
     }
     let is_over = match context.timing(attempt) {

@@ -227,7 +227,7 @@ pub const METRICS: [Metric; 20] = [
         implies: &[],
         trend: Trend::Free,
         source: Source::Mutants,
-        words: "mutants killed of those killed or surviving, at the end of the revision; undefined if none was killed or survived",
+        words: "mutants killed of those killed or surviving, at the end of the revision; one that only deadlocks counts as killed; undefined if none was killed or survived",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
     },
     Metric {

@@ -1,6 +1,6 @@
 //! The state of a run as a fold over its journal. A run has no other memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::artifacts::file;
 use super::candidates::{Candidate, Candidates};
@@ -153,6 +153,12 @@ impl RunView {
     /// The event for the machine that follows from the mutants that were judged last.
     pub(in crate::pipeline) fn mutants_event(&self) -> Option<Step> {
         self.strengthening.as_ref()?.machine_event(self.state.on_trial)
+    }
+
+    /// The names of the mutants that authors and reviewers of this run have seen.
+    pub fn seen_mutants(&self) -> impl Iterator<Item = &str> {
+        let all = self.closed_mutants.values().chain(&self.strengthening);
+        all.flat_map(|mutants| mutants.first.names()).collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The mutants and the rounds of the revision in work.

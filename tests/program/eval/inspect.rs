@@ -166,7 +166,7 @@ fn models_and_tokens_come_from_the_recording_as_far_as_they_are_known() {
     let tokens = |name: &str| ["input_tokens", "output_tokens", "total_tokens"].map(|kind| usage[name][kind].as_u64());
     assert_eq!(tokens("model-a"), [100, 20, 123].map(Some));
     assert_eq!(usage["model-b"], Value::Null, "tokens that are not all known are not stated: {usage:#}");
-    assert_eq!(log["samples"][0]["metadata"]["models"]["model-b"]["answers"], 3);
+    assert_eq!(log["samples"][0]["metadata"]["models"]["model-b"]["answers"], 4);
 }
 
 #[test]

@@ -451,7 +451,7 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 32] = [
     ("o.toml", "goal = \"F good\"\n[predicates]\ngood = \"cost < nan\"\n", &["`nan`"], &[]),
     ("o.toml", "goal = \"F good\"\n[predicates]\ngood = \"states < 0 / 0\"\n", &["no finite threshold"], &[]),
     ("o.toml", "goal = \"Y holds\"\n", &["goal: "], &[]),
-    ("o.toml", "goal = \"F (mutation_score > 0.5)\"\n", &["`mutation_score`", "--strengthen"], &[]),
+    ("o.toml", "goal = \"F (mutation_score > 0.5)\"\n", &["`mutation_score`", "--mutants"], &[]),
     ("o.toml", "goal = \"F (cost < 5)\"\n", &["`cost`", "recording"], &[]),
     ("o.toml", "goal = \"F (tokens < 5)\"\n", &["`tokens`", "handoff"], &["--provider", "handoff"]),
 ];
@@ -491,7 +491,7 @@ fn a_resumed_run_refuses_an_objective_that_its_settings_exclude() {
     bench.write("o.toml", "goal = \"F (mutation_score > 0.5)\"\n");
     let before = bench.read("specs/journal.jsonl");
     let args = ["resume", "specs", "--from", "rev_0", "--objective", "o.toml"];
-    bench.run(&args).expect(2).says(&["`mutation_score`", "--strengthen"]);
+    bench.run(&args).expect(2).says(&["`mutation_score`", "--mutants"]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
 }
 
@@ -525,7 +525,7 @@ fn the_shipped_examples_are_accepted_and_the_page_lists_every_metric() {
     bench
         .run(&["run", "docs", "--recording", "script.jsonl", "--out", "again", "--objective", &path("noticing.toml")])
         .expect(2)
-        .says(&["--strengthen"]);
+        .says(&["--mutants"]);
     // The recording has no answer for the mutants.
     bench
         .run(&[

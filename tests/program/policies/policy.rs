@@ -30,7 +30,7 @@ fn the_default_policy_is_shown_as_text_as_json_and_as_a_policy() {
     let rules: Value = serde_json::from_str(&shown.stdout).unwrap();
     let rules = rules["rules"].as_array().unwrap();
     let of = |guard: &str| rules.iter().filter(|rule| rule["guard"] == guard).count();
-    assert_eq!((of("approval"), of("flaw"), of("routing")), (26, 10, 36));
+    assert_eq!((of("approval"), of("flaw"), of("routing")), (27, 10, 36));
     bench.run(&["policy", "show", "--format", "yaml"]).expect(2);
     bench.run(&["policy"]).expect(2);
 }

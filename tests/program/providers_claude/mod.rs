@@ -484,10 +484,10 @@ fn the_swap_case_ends_approved_through_claude_code() {
         assert!(event["data"]["usage"]["input"].as_u64() > Some(0), "{event}");
         assert!(!event["data"]["reads"].as_array().unwrap().is_empty(), "{event}");
     }
-    // The same answers, replayed, make the same files.
+    // The same answers, replayed, make the same files; without larger bounds, as above.
     let replay = crate::support::Bench::remembering();
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
-    replay.run(&args).expect(0);
+    replay.run(&[&args[..], &["--bounds-budget", "off"]].concat()).expect(0);
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md"] {
         let made = without_added_reasons(&bench.read(&format!("specs/{file}")));
         assert_eq!(made, replay.read(&format!("specs/{file}")), "{file}");
