@@ -235,7 +235,6 @@ async fn judge(
             Err(error) => return Err(halt_for_tool(&error).into()),
         }
     }
-    keep_unnoticed(before, &mut unjudged, &mut found);
     let mutants = found.into_values().collect();
     let names: Vec<String> = unjudged.values().map(|(name, _)| name.clone()).collect();
     Ok(Judged {
@@ -263,21 +262,6 @@ fn draw(
     let all = all.into_iter().filter(|mutant| !excluded.contains(&mutant.name(FILE).as_str())).collect();
     let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
     selection.select(all, source).into_iter().map(SampledMutant::Judge).collect()
-}
-
-/// What stronger properties do to a mutant that was not judged again is not known. It counts as `before` if it was not noticed then.
-fn keep_unnoticed(
-    before: Option<&Judged>,
-    unjudged: &mut BTreeMap<usize, (String, String)>,
-    found: &mut BTreeMap<usize, JudgedMutant>,
-) {
-    for known in before.into_iter().flat_map(|before| &before.mutants).filter(|known| !known.is_noticed()) {
-        let place = unjudged.iter().find(|(_, (name, _))| *name == known.name).map(|(place, _)| *place);
-        if let Some(place) = place {
-            unjudged.remove(&place);
-            found.insert(place, known.clone());
-        }
-    }
 }
 
 impl SampledMutant {

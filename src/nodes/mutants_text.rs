@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
-use crate::pipeline::why_not_judged;
-use crate::pipeline::{ALL_MUTANTS, JudgedMutant, Round, RunView, Strengthened, Strengthening, unjudged_words};
+use crate::pipeline::{
+    ALL_MUTANTS, JudgedMutant, Round, RunView, Strengthened, Strengthening, unjudged_words, why_not_judged,
+};
 use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// Maximum number of mutants listed per kind of hint.

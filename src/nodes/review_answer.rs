@@ -21,8 +21,6 @@ pub(super) const SCHEMA: &str = include_str!("review_schema.json");
 /// The names that `facts.md` lists for each list of accepted items.
 pub(super) struct ListedNames {
     by_list: Vec<(&'static str, Vec<String>)>,
-    /// Whether mutants were judged, so that some of the items are about them.
-    judges_mutants: bool,
 }
 
 impl ListedNames {
@@ -51,14 +49,15 @@ impl ListedNames {
             ("accepted_bounds", view.bounds_to_accept().map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ];
-        Self { by_list, judges_mutants: view.settings.routing.judges_mutants }
+        Self { by_list }
     }
 
-    /// Whether a recorded item may have been listed where it was recorded and not in this replay, which may judge no mutants or try
-    /// no larger bounds, and may find more that a property notices.
-    fn depends_on_the_machine(&self, list: &str, item: &AcceptedItem) -> bool {
-        let about_mutants = list == "accepted_survivors" && !self.judges_mutants;
-        about_mutants || list == "accepted_bounds" || item.parts().0.starts_with(NOTICED_NOTHING)
+    /// Whether this replay does not list a recorded item only because it judges other mutants or tries other larger bounds than the
+    /// recorded run did.
+    fn is_only_of_the_recording(&self, list: &str, item: &AcceptedItem) -> bool {
+        let name = item.parts().0;
+        let depends = ["accepted_survivors", "accepted_bounds"].contains(&list) || name.starts_with(NOTICED_NOTHING);
+        depends && !self.of(list).iter().any(|known| is_same_name(name, known))
     }
 
     fn of(&self, list: &str) -> &[String] {
@@ -96,7 +95,7 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                 for (i, item) in items.iter().enumerate() {
                     match resolve_item(item, listed.of(list), is_replayed) {
                         Ok(Some(item)) => settled.push(item),
-                        Err(_) if is_replayed && listed.depends_on_the_machine(list, item) => {
+                        Err(_) if is_replayed && listed.is_only_of_the_recording(list, item) => {
                             normalised.push(format!(
                                 "`{list}[{i}]` is about mutants or larger bounds, and this run does not list it: {item}"
                             ));
@@ -304,7 +303,7 @@ mod tests {
             ("accepted_bounds", names(&["N = 3"])),
             ("accepted_cfg", names(&["CHECK_DEADLOCK FALSE", "CONSTRAINT Small"])),
         ];
-        ListedNames { by_list, judges_mutants: true }
+        ListedNames { by_list }
     }
 
     fn live(answer: &str) -> Result<Readable<Review>, Problem> {

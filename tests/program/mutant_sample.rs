@@ -250,7 +250,7 @@ fn forty_mutants_are_the_default_and_a_settings_file_can_change_it() {
     bench.run(&["run", "docs", "--mutants", "many"]).expect(2).says(&["must be a number of mutants, or off"]);
 }
 
-/// The recording has an answer for a round, so a replay has a round without being told.
+/// The recording has an answer for a round, so its replay makes that round without a flag.
 #[test]
 fn a_run_strengthens_its_properties_unless_it_judges_no_mutants_or_its_recording_has_no_round() {
     let script = good().answer("generate_invariants", 0, 2, "strengthen", &stronger());

@@ -380,8 +380,12 @@ fn every_reachable_state_has_the_invariants_of_routing() {
         )
         .unwrap();
         let rounds = rows.iter().filter(|row| matches!(row, Row::Strengthen | Row::StrongerDropped));
-        assert_eq!(rounds.count() > 0, strengthen > 0, "only where it is asked for");
-        assert_eq!(rows.contains(&Row::MutantsDue), strengthen > 0 || judges_mutants, "only where it is asked for");
+        assert_eq!(rounds.count() > 0, strengthen > 0, "only if the settings ask for it");
+        assert_eq!(
+            rows.contains(&Row::MutantsDue),
+            strengthen > 0 || judges_mutants,
+            "only if the settings ask for it"
+        );
         total += states;
         taken.extend(rows);
     }

@@ -184,8 +184,8 @@ impl Judge<'_> {
                 Some(label) if label.may_explain(&violated, trace.as_ref()) => {
                     self.classify_with_new_label(&label, &request, violation_name(&violated), cx).await?
                 }
-                // The Java tools end at the first violation.
-                // A property may also be violated after the deadlock was found.
+                // The Java tools end at the first violation. Behind a deadlock, a property may be violated, too, and only then does
+                // the mutant count in the score.
                 _ if (self.thorough || violated.kind == ViolationKind::Deadlock) && checker == Checker::Embedded => {
                     let (states, depth) = (statistics.distinct.unwrap_or(0), statistics.depth.unwrap_or(0));
                     let limits = (states * STATES_FACTOR + MORE_STATES, depth * DEPTH_FACTOR + MORE_DEPTH);

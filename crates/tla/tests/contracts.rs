@@ -1,4 +1,5 @@
-//! Tests what the author of contracts is told, which answers are sent back, and which step properties the program makes of contracts.
+//! Tests the contracts of steps: the request for them, the answers that are sent back, and the step properties that the program
+//! makes of them.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use tlaforge_tla::{Cfg, Contracts, DeclaredSteps, Members, Module, read_contracts, usable_definitions};

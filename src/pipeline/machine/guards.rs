@@ -300,7 +300,7 @@ impl ApprovalClause {
                 "with contracts, every step has one that was checked, or is named in `accepted_without_contract` with a reason"
             }
             ApprovalClause::SurvivorsAccepted => {
-                "if mutants were judged before the review, every surviving one is named in `accepted_survivors`, with a reason"
+                "if the run judges mutants, every one that survives, or that none could be judged, is named in `accepted_survivors`, with a reason"
             }
             ApprovalClause::LargerBoundsAccepted => {
                 "every larger bound with which a property is violated, or that was not decided or not tried, is named in `accepted_bounds`, with a reason"

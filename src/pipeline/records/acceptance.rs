@@ -5,8 +5,8 @@
 
 use super::mutants::{JudgedMutant, MutantSample, Tally, why_not_judged};
 use super::requirement_status::{RequirementResult, RequirementStatus};
-use super::trial::Strengthening;
 use super::view::RunView;
+use crate::mutation::Outcome;
 use crate::pipeline::machine::{ALL_MUTANTS, ApprovalFacts, CfgEntry, Review};
 use crate::prompt::OpenPoint;
 use crate::tla::LargerBound;
@@ -75,7 +75,8 @@ impl RunView {
         let judged = self.strengthening.as_ref().filter(|_| self.settings.routing.judges_mutants);
         let coverage = self.fresh_check().and_then(|check| check.coverage.as_ref());
         let is_step = |name: &str| coverage.is_some_and(|actions| actions.iter().any(|action| action.name() == name));
-        let mut survivors: Vec<&JudgedMutant> = judged.map(Strengthening::survivors).unwrap_or_default();
+        let mut survivors: Vec<&JudgedMutant> =
+            judged.into_iter().flat_map(|mutants| mutants.now.with_outcome(Outcome::Survived)).collect();
         survivors.sort_by_key(|mutant| {
             (mutant.lost_witnesses.is_empty(), mutant.touches.len() != 1, !is_step(&mutant.definition))
         });

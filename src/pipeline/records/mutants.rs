@@ -119,6 +119,7 @@ impl Judged {
         self.undecided_mutants().count()
     }
 
+    /// The judged mutants without a verdict.
     pub fn undecided_mutants(&self) -> impl Iterator<Item = &JudgedMutant> {
         self.with_outcome(Outcome::Inconclusive).chain(self.with_outcome(Outcome::Timeout))
     }
@@ -128,6 +129,7 @@ impl Judged {
         self.with_outcome(Outcome::Killed).filter(|mutant| !mutant.is_noticed()).count()
     }
 
+    /// The score; mutants that were not judged count as undecided.
     pub fn score(&self) -> MutationScore {
         let Tally { killed, survived, .. } = self.tally();
         let undecided = self.undecided() + self.unjudged_count;
@@ -182,6 +184,30 @@ impl Judged {
     pub fn lost<'b>(&self, before: &'b Judged) -> Vec<&'b str> {
         let is_lost = |name: &&str| self.mutants.iter().any(|mutant| mutant.name == *name && !mutant.is_noticed());
         before.noticed().map(|mutant| mutant.name.as_str()).filter(is_lost).collect()
+    }
+
+    /// The judgement with every mutant that was judged `before`. What the new properties do to one that was not decided or not
+    /// judged again is not known: it stays as it was, unless it was noticed, and is undecided then.
+    pub(in crate::pipeline) fn completed(self, before: &Judged) -> Judged {
+        let is_decided = |mutant: &&JudgedMutant| !matches!(mutant.outcome, Outcome::Inconclusive | Outcome::Timeout);
+        let complete = |known: &JudgedMutant| {
+            let now = self.mutants.iter().find(|mutant| mutant.name == known.name);
+            let late =
+                JudgedMutant { outcome: Outcome::Inconclusive, reason: Some(NOT_IN_TIME.to_owned()), ..known.clone() };
+            match now.filter(is_decided) {
+                Some(now) => now.clone(),
+                None if !known.is_noticed() => known.clone(),
+                None => now.cloned().unwrap_or(late),
+            }
+        };
+        let Judged { unjudged_count, unjudged, unjudged_reasons, .. } = before.clone();
+        Judged {
+            mutants: before.mutants.iter().map(complete).collect(),
+            unjudged_count,
+            unjudged,
+            unjudged_reasons,
+            ..self
+        }
     }
 
     fn noticed(&self) -> impl Iterator<Item = &JudgedMutant> {

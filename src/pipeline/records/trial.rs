@@ -2,7 +2,7 @@
 //! to notice more of them, and how it ends. All of it is a fold over the journal: nothing is written for a trial.
 
 use super::check_history::{CheckHistory, SavedChecks};
-use super::mutants::{Judged, JudgedMutant, Round, Strengthened, ViolatedByTrial};
+use super::mutants::{Judged, Round, Strengthened, ViolatedByTrial};
 use super::product::{Facts, Product};
 use super::specification::Specification;
 use crate::mutation::Outcome;
@@ -39,17 +39,6 @@ impl Strengthening {
             Some(trial) => trial.judged = Some(judged),
             None => *self = Self::new(judged),
         }
-    }
-
-    /// The mutants that no property is known to notice although they do something new. One that survived under the first
-    /// properties stays a survivor until it is noticed.
-    pub fn survivors(&self) -> Vec<&JudgedMutant> {
-        let now = |name: &str| self.now.mutants.iter().find(|mutant| mutant.name == name);
-        let of_first = self.first.with_outcome(Outcome::Survived);
-        let of_first = of_first.filter(|mutant| now(&mutant.name).is_none_or(|now| !now.is_noticed()));
-        let is_new =
-            |mutant: &&JudgedMutant| !self.first.with_outcome(Outcome::Survived).any(|first| first.name == mutant.name);
-        of_first.chain(self.now.with_outcome(Outcome::Survived).filter(is_new)).collect()
     }
 
     pub(super) fn summary(&self) -> Strengthened {
@@ -118,12 +107,14 @@ impl Strengthening {
         }
     }
 
-    /// Ends a trial, and begins the next, as the transition says. `why` is the reason of the routing.
+    /// Ends a trial, and begins the next, as the transition says. `why` is the reason of the routing. Unless `keeps_survivors` is
+    /// set, a mutant that was not judged again is forgotten, as in journals of earlier versions.
     pub(super) fn end_trial(
         &mut self,
         t: &Transition,
         why: Option<String>,
         revision: u32,
+        keeps_survivors: bool,
         (specification, checks): (&mut Specification, &mut CheckHistory),
     ) {
         if matches!(t.row, Row::StrongerKept | Row::StrongerDropped)
@@ -134,6 +125,7 @@ impl Strengthening {
             let tally = trial.judged.as_ref().filter(|judged| judged.skipped_reason.is_none()).map(Judged::tally);
             self.rounds.push(Round { kept, tally, why: why.unwrap_or_default(), violated });
             match trial.judged {
+                Some(judged) if kept && keeps_survivors => self.now = judged.completed(&self.now),
                 Some(judged) if kept => self.now = judged,
                 _ => {}
             }

@@ -367,7 +367,8 @@ impl RunView {
 
     pub(in crate::pipeline) fn end_trial(&mut self, t: &Transition, why: Option<String>) {
         if let Some(strengthening) = &mut self.strengthening {
-            strengthening.end_trial(t, why, self.rev, (&mut self.specification, &mut self.checks));
+            let keeps_survivors = self.settings.routing.judges_mutants;
+            strengthening.end_trial(t, why, self.rev, keeps_survivors, (&mut self.specification, &mut self.checks));
         }
     }
 
