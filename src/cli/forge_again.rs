@@ -278,6 +278,7 @@ mod tests {
                 otherwise: "that".to_owned(),
                 affects: Vec::new(),
                 misplaced: None,
+                origin: None,
             },
             reading: "this".to_owned(),
         };

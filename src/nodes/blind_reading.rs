@@ -11,7 +11,7 @@ use super::context::NodeContext;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, BlindReading, NodeError, NodeName, RunEvent, RunView, file};
 use crate::prompt::{Readable, object_and_rest};
-use crate::tla::{Module, NeutralModule};
+use crate::tla::{ASSERTION, Module, NeutralModule};
 
 /// The purpose of the request.
 pub const PURPOSE: &str = "blind_reading";
@@ -47,7 +47,11 @@ pub(super) async fn read_blindly(
         let ask = NodeRequest {
             role_template: "review/blind_reading_role".to_owned(),
             prompt_template: "review/blind_reading".to_owned(),
-            template_data: json!({"properties": names, "again": purpose == REPAIR}),
+            template_data: json!({
+                "properties": names,
+                "assertions": neutral.neutral(ASSERTION),
+                "again": purpose == REPAIR,
+            }),
             files: vec![("M.tla".to_owned(), neutral.text.clone())],
             schema: Some(schema(&names)),
             ..NodeRequest::new(NodeName::Review, purpose, attempt)
@@ -64,8 +68,11 @@ pub(super) async fn read_blindly(
     Ok(())
 }
 
-/// The hash of a property with all definitions that it uses.
+/// The hash of a property with all definitions that it uses. What the assertions forbid depends on where they stand.
 fn formula(module: &Module, name: &str) -> Sha {
+    if name == ASSERTION {
+        return Sha::digest(&module.source);
+    }
     let mut names = module.closure(name);
     names.insert(name.to_owned());
     let texts = names.iter().filter_map(|name| module.definition(name)).map(|definition| definition.text.as_str());

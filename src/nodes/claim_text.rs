@@ -79,9 +79,10 @@ fn append_context(text: &mut String, view: &RunView) {
     if !open.is_empty() {
         text.push_str("\n# Open points, with the reading that the model takes\n\n");
     }
-    for OpenPoint { id, place, question, taken, otherwise, .. } in open {
-        let place = place.as_deref().unwrap_or("no place");
-        let _ = writeln!(text, "- {id} [{place}] {question} Taken: {taken} Otherwise: {otherwise}");
+    for point in open {
+        let OpenPoint { id, place, question, taken, otherwise, .. } = point;
+        let (place, mark) = (place.as_deref().unwrap_or("no place"), point.mark());
+        let _ = writeln!(text, "- {id} [{place}] {mark}{question} Taken: {taken} Otherwise: {otherwise}");
     }
 }
 

@@ -9,8 +9,8 @@ use super::review_facts::{ENFORCED, ReviewSubject};
 use super::workspace::diagnostics_text;
 use crate::pipeline::{ApprovalClause, ApprovalFacts, Judgement, NOT_FALSIFIED, NOTICED_NOTHING, PREMISE, Question};
 use crate::prompt::{
-    Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, prose_among_items, quote,
-    unrelated_citations,
+    Account, Assumption, Document, NormativeSentence, OpenPoint, UnrelatedCitation, missing_strength_words,
+    prose_among_items, quote, unrelated_citations,
 };
 use crate::tla::{Change, ChangeKind, CheckOutcome, Checker, ProbeResult, Verdict, parsed_by, parsers_of, probe_lines};
 
@@ -102,7 +102,7 @@ impl ReviewSubject<'_> {
         // Without a fresh check, clauses about its results would only repeat that it is missing.
         let is_relevant = |c: &&ApprovalClause| match c {
             // No blind reader was asked, because other clauses exclude an approval.
-            ApprovalClause::ReadingsAccepted => self.view.is_read_blindly(),
+            ApprovalClause::ReadingsAccepted => self.view.is_read_blindly() && !self.is_violated(),
             clause => self.fresh_check().is_some() || !clause.rests_on_the_check(),
         };
         let open = ApprovalClause::ALL.iter().filter(is_relevant).filter(|c| !judgement.holds(**c)).map(|clause| {
@@ -251,11 +251,13 @@ impl ReviewSubject<'_> {
         let is_read = self.view.is_read_blindly() && self.view.settings.blind_reading;
         if is_read {
             text.push_str(
-                "The blind reader saw the formulas under neutral names, and neither comments nor requirements nor documents. Accept \
-                 each reading by the property's name in `accepted_readings`, saying in the reason how it differs from the requirement if it does, or \
-                 have property or requirement changed.\n\n",
+                "The blind reader saw the formulas under neutral names, and neither comments nor requirements nor documents. Compare \
+                 three: what the documents say, the requirement, and what the property forbids. Accept \
+                 each reading by the property's name in `accepted_readings`, with words of the documents' sentence in `quote`, saying in the \
+                 reason how the three differ if they do, or have property or requirement changed.\n\n",
             );
         }
+        let is_violated = self.is_violated();
         let (read, covers) = (self.view.blind_readings(), &self.view.specification.covers);
         let covers = |name: &String, id: &String| covers.get(name).is_some_and(|ids| ids.contains(id));
         let mut first_shown: BTreeMap<&String, String> = BTreeMap::new();
@@ -265,8 +267,18 @@ impl ReviewSubject<'_> {
             let _ = writeln!(text, "- {id} [{words}] {}: {}", r.requirement.text, r.status.words());
             if let Some(quoted) = place.and_then(|place| quote(documents, &place, &r.requirement.text)) {
                 let _ = writeln!(text, "  documents: \"{quoted}\"");
+                let missing = missing_strength_words(&quoted, &r.requirement.text);
+                if !missing.is_empty() {
+                    let _ = writeln!(
+                        text,
+                        "  in the documents and not in {id}: \"{}\" (is the requirement weaker?)",
+                        missing.join("\", \"")
+                    );
+                }
             }
-            for name in facts.covering.iter().filter(|name| is_read && covers(name, &id)) {
+            // Beside a violation, only properties that hold are read.
+            let is_shown = |name: &&String| is_read && covers(name, &id) && (!is_violated || read.contains_key(*name));
+            for name in facts.covering.iter().filter(is_shown) {
                 let said =
                     read.get(name).map_or("not read: it cannot be accepted, and prevents an approval", String::as_str);
                 let _ = match first_shown.get(name) {
@@ -276,6 +288,10 @@ impl ReviewSubject<'_> {
                 first_shown.entry(name).or_insert_with(|| id.clone());
             }
         }
+    }
+
+    fn is_violated(&self) -> bool {
+        self.fresh_check().is_some_and(|check| matches!(check.verdict, Verdict::Violated { .. }))
     }
 
     /// Writes each violation, the name for it in `flaw.property`, and what a flaw must cite besides its steps.
@@ -346,7 +362,8 @@ fn write_list(text: &mut String, items: impl Iterator<Item = String>) {
 fn describe_open_point(point: &OpenPoint) -> String {
     let OpenPoint { id, question, taken, otherwise, .. } = point;
     let place = point.place_words();
-    format!("{id} [{place}] {question} Taken: {taken} Otherwise: {otherwise} Affects: {}", point.affects.join(", "))
+    let mark = point.mark();
+    format!("{id} [{place}] {mark}{question} Taken: {taken} Otherwise: {otherwise} Affects: {}", point.affects.join(", "))
 }
 
 fn describe_change(change: &Change) -> String {

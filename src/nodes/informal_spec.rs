@@ -12,7 +12,7 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Problem, Readable, Requirement,
+    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Origin, Problem, Readable, Requirement,
     UnrelatedCitation, account_for, check_places, fences, fixed_names, normalise, other_concerns, outside_fences,
     parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text,
     unread_lines, unrelated_citations,
@@ -273,6 +273,9 @@ fn require_places(
         .iter()
         .filter(|point| !point.missing_parts().is_empty())
         .map(|point| format!("{} lacks `{}`", point.id, point.missing_parts().join("` and `")))
+        .chain(open_points.iter().filter(|point| lacks_second_place(point)).map(|point| {
+            format!("{} is a `(contradiction)`; its place has to name both lines, as `[docs/a.md:3, docs/b.md:9]`", point.id)
+        }))
         .collect();
     let without_kind: Vec<String> =
         assumptions.iter().filter(|assumption| assumption.kind.is_none()).map(Assumption::words).collect();
@@ -314,6 +317,12 @@ fn require_places(
         problem += &unaccounted;
     }
     Err(Mistakes::in_usable_text(Problem::new(problem)))
+}
+
+/// Whether it is a contradiction of two sentences, and its place names fewer than two.
+fn lacks_second_place(point: &OpenPoint) -> bool {
+    let places = point.place.as_deref().map_or(0, |place| place.split([',', ';']).count());
+    point.origin == Some(Origin::Contradiction) && places < 2 && !point.place.as_deref().unwrap_or_default().contains(" and ")
 }
 
 #[cfg(test)]

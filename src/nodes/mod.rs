@@ -26,6 +26,7 @@ mod model_check;
 mod module_cache;
 mod mutants;
 mod mutants_text;
+mod open_point_steps;
 mod prediction;
 mod recording;
 mod review;

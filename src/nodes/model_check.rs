@@ -113,6 +113,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
         let place = place.min(outcome.witnesses.len());
         outcome.witnesses.insert(place, WitnessOutcome { name, reached, timed_out: true });
     }
+    let open_point_searches = context.avoid_open_points(view, attempt, &request, &module, &mut checked).await?;
     let probed = context.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| halt_for_tool(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
@@ -130,6 +131,7 @@ async fn check(context: &NodeContext, view: &RunView, attempt: &Attempt<'_>) -> 
         output: output.clone(),
         checked: checked_names,
         asserting_definitions,
+        open_point_searches,
     };
     attempt.record(Kind::Act, RunEvent::CheckFinished(Box::new(record)))?;
     context.write_recording(attempt)?;

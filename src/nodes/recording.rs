@@ -4,7 +4,7 @@
 use crate::journal::{ArtifactStore, StoreError, is_parallel_lifeline};
 use crate::llm::{Recorded, RecordedDocument, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
-use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, candidate_lifeline};
+use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, OpenPointSearch, RunEvent, Stage, candidate_lifeline};
 use crate::tla::{LargerBound, LargerBoundResult};
 
 /// The answers of the revisions that led to the current one. They are numbered as in a run without branches: a branch
@@ -55,18 +55,21 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
 /// The clock's decisions in an attempt of a node about checks and mutants.
 fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
     let branch_index = lineage.iter().position(|rev| *rev == entry.rev)?;
-    let mut larger_bounds = false;
+    let (mut larger_bounds, mut open_points) = (false, false);
     let (check_timed_out, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
             let outcome = &check.outcome;
             larger_bounds = !outcome.larger_bounds.is_empty();
+            open_points = check.open_point_searches.is_some();
+            let searches = check.open_point_searches.iter().flatten().filter(|search| search.timed_out);
             let bounds = |result: LargerBoundResult| {
                 let those = outcome.larger_bounds.iter().filter(move |bound| bound.result == result);
                 those.map(LargerBound::name)
             };
             let witnesses = outcome.witnesses.iter().filter(|witness| witness.timed_out).map(|w| w.name.clone());
             let properties = outcome.further.iter().filter(|further| further.is_timed_out()).map(|f| f.name.clone());
-            let late = witnesses.chain(properties).chain(bounds(LargerBoundResult::TooLarge)).collect();
+            let late = witnesses.chain(properties).chain(bounds(LargerBoundResult::TooLarge));
+            let late = late.chain(searches.map(OpenPointSearch::name)).collect();
             (outcome.verdict.is_timed_out(), late, bounds(LargerBoundResult::NotTried).collect())
         }
         RunEvent::MutantsJudged(mutants) => {
@@ -87,6 +90,7 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
         check_timed_out,
         timed_out,
         unjudged,
+        open_points,
         larger_bounds,
     })
 }

@@ -5,20 +5,23 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::ask::{NodeRequest, record_normalisation};
-use super::blind_reading::read_blindly;
-use super::context::{NodeContext, parse_schema};
+use super::blind_reading::{PURPOSE, read_blindly};
+use super::context::{NodeContext, draft_key, parse_schema};
 use super::review_answer::{ListedNames, SCHEMA, mistakes_in_claim, read_review};
 use super::review_facts::{ReviewSubject, unread_files};
 use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
+use crate::llm::RequestKey;
 use crate::pipeline::{
     ALL_MUTANTS, AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw,
-    FurtherClaim, Issue, NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
-    says_no_line,
+    FurtherClaim, Issue, NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView,
+    Specification, file, says_no_line,
 };
-use crate::prompt::{Document, LineRange, Problem, places_in, show_control, show_invisible, without_sections};
-use crate::tla::{UNLIMITED_WIDTH, outcome_text, without_translation};
+use crate::prompt::{
+    Document, LineRange, Problem, places_in, repeats_words_of, show_control, show_invisible, without_sections,
+};
+use crate::tla::{PropertyStatus, UNLIMITED_WIDTH, Verdict, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Sections of the informal specification that `facts.md` repeats item by item, or that say nothing about the module.
@@ -57,13 +60,11 @@ pub(super) async fn perform(
     let mut judgement = attempt.run.judge(view, &before, None)?;
     let is_approvable =
         ApprovalClause::ALL.iter().all(|clause| judgement.holds(*clause) || clause.is_up_to_the_review());
-    if view.settings.blind_reading
-        && is_approvable
-        && let Some(module) = &subject.module
-    {
+    let to_read = properties_to_read(context, attempt, &subject, &before, is_approvable);
+    if let Some(module) = subject.module.as_ref().filter(|_| !to_read.is_empty()) {
         let plain = text_before_contracts(view, attempt, file::MERGED)?;
         let plain = plain.and_then(|text| context.modules.parse(&text).ok());
-        read_blindly(context, view, attempt, plain.as_ref().unwrap_or(module), &before.covering).await?;
+        read_blindly(context, view, attempt, plain.as_ref().unwrap_or(module), &to_read).await?;
     }
     // With what the blind reader said.
     let view = &*attempt.run.view();
@@ -117,9 +118,13 @@ pub(super) async fn perform(
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
     let listed = ListedNames::new(&subject, &before);
     let review = read_review(&answer.text, &listed, answer.replayed);
-    let review = review.and_then(|review| match mistakes_in(&subject, &review.value, &documents, &unread) {
-        mistakes if mistakes.is_empty() => Ok(review),
-        mistakes => Err(Problem::of_mistakes(&mistakes)),
+    let review = review.and_then(|review| {
+        let mut mistakes = mistakes_in(&subject, &review.value, &documents, &unread);
+        // Older recordings quote nothing.
+        if !answer.replayed {
+            mistakes.extend(reading_mistakes(&review.value, view, &documents));
+        }
+        if mistakes.is_empty() { Ok(review) } else { Err(Problem::of_mistakes(&mistakes)) }
     });
     match review {
         Ok(review) => {
@@ -136,6 +141,29 @@ pub(super) async fn perform(
             Ok(product)
         }
         Err(problem) => unreadable_product(attempt, &subject, problem, unread, artifacts),
+    }
+}
+
+/// The properties whose formulas a blind reader says in words before the review: all that cover a requirement if an approval is
+/// possible, and those that hold beside a violation, so that a reported flaw vouches for the others no more than was read.
+fn properties_to_read(
+    context: &NodeContext,
+    attempt: &Attempt<'_>,
+    subject: &ReviewSubject<'_>,
+    facts: &ApprovalFacts,
+    is_approvable: bool,
+) -> Vec<String> {
+    let key = RequestKey { purpose: PURPOSE.to_owned(), ..draft_key(attempt, NodeName::Review) };
+    let violated = subject.fresh_check().filter(|check| matches!(check.verdict, Verdict::Violated { .. }));
+    let holds = |name: &&String| {
+        violated.is_some_and(|check| check.property_status(name) == PropertyStatus::Holds)
+            // Recordings of earlier versions have none here.
+            && context.caller.has_answer(&key)
+    };
+    match subject.view.settings.blind_reading {
+        false => Vec::new(),
+        true if is_approvable => facts.covering.clone(),
+        true => facts.covering.iter().filter(holds).cloned().collect(),
     }
 }
 
@@ -205,6 +233,29 @@ fn mistakes_in(subject: &ReviewSubject<'_>, review: &Review, documents: &[Docume
         mistakes.extend(claim_mistakes(subject, review, documents, unread));
     }
     mistakes
+}
+
+/// The accepted blind readings without words of what each requirement of the property cites. A requirement can be weaker than its
+/// sentence, and only who looks at the sentence notices it.
+fn reading_mistakes(review: &Review, view: &RunView, documents: &[Document]) -> Vec<String> {
+    let Specification { covers, requirements, .. } = &view.specification;
+    let missing = |item: &AcceptedItem| {
+        let name = item.parts().0;
+        let covered = requirements.iter().filter(|r| covers.get(name).is_some_and(|ids| ids.contains(&r.id)));
+        let unquoted = covered.filter(|requirement| {
+            let place = requirement.place.as_deref();
+            place.and_then(|place| repeats_words_of(documents, place, item.quote())) == Some(false)
+        });
+        let unquoted: Vec<String> = unquoted.map(|r| format!("{} [{}]", r.id, r.place_words())).collect();
+        (!unquoted.is_empty()).then(|| {
+            format!(
+                "`accepted_readings` accepts {name:?}, and its `quote` does not repeat, word for word, a few words of the sentence that \
+                 the documents say at {} (several quotations are set apart by \u{2026})",
+                unquoted.join(" and at ")
+            )
+        })
+    };
+    review.accepted_readings.iter().filter_map(missing).collect()
 }
 
 /// The accepted mutants whose reason neither cites a line that exists nor says that there is none.

@@ -224,7 +224,7 @@ fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Re
         format!("accepts {name:?}, which `facts.md` does not list there by this name; it lists: {names}")
     };
     let (name, reason) = match item {
-        AcceptedItem::Named(NamedItem { name, reason }) => {
+        AcceptedItem::Named(NamedItem { name, reason, .. }) => {
             let known = find(name).ok_or_else(|| unlisted(name))?;
             if !is_reason(reason) {
                 return Err(format!("accepts {known:?} without a reason; give {}", form(known)));
@@ -247,7 +247,8 @@ fn resolve_item(item: &AcceptedItem, listed: &[String], is_replayed: bool) -> Re
     if denies_acceptance(reason) {
         return Err(format!("accepts {name:?}, but its reason says that it is not acceptable: {reason:?}"));
     }
-    Ok(Some(AcceptedItem::named(name, reason.trim())))
+    let (name, reason, quote) = (name.clone(), reason.trim().to_owned(), item.quote().to_owned());
+    Ok(Some(AcceptedItem::Named(NamedItem { name, reason, quote })))
 }
 
 /// The mistakes that the reviewer can correct in a claim of a flaw that the guard refuses. Empty if a clause that the

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, Judgement, Review, RevisionRank, RunView, WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, CoveredRequirement, Judgement, Review, RevisionRank, RunView, WitnessState,
 };
 use crate::prompt::{Assumption, AssumptionKind, marked_changes, out_of_scope_lines};
 use crate::tla::semantic::{enforced_properties, impure_operators, redefined_operators};
 use crate::tla::{
-    Cfg, CheckOutcome, Module, Reached, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
+    ASSERTION, Cfg, CheckOutcome, Module, Reached, Verdict, WitnessOutcome, constantly_true_under, unlisted_actions,
 };
 
 /// The first word of the line `ENFORCED NAME`, by which a review accepts that the specification itself enforces a property.
@@ -174,8 +174,10 @@ impl<'a> ReviewSubject<'a> {
             })
             .unwrap_or_default();
         // `TypeOK` says which values variables can have, and no requirement of a protocol is only that.
-        let covering: Vec<String> =
+        let mut covering: Vec<String> =
             checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
+        let is_asserted = |covered: &CoveredRequirement| covered.covered_by.iter().any(|name| name == ASSERTION);
+        covering.extend(self.view.covered_requirements().iter().any(is_asserted).then(|| ASSERTION.to_owned()));
         let covering = self.view.without_vacuous(covering, &constantly_true);
         let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {

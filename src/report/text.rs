@@ -17,7 +17,7 @@ use crate::pipeline::{
     AcceptedDrift, Citation, Decision, Feedback, Flaw, Outcome, Position, Question, Reading, RequirementResult,
     RequirementStatus, Review, ReviewVerdict, Revision, RunView, Spent, ViolationJudgement,
 };
-use crate::prompt::{Account, OpenPoint, Skipped};
+use crate::prompt::{Account, OpenPoint, Origin, Skipped};
 use crate::tla::{
     CheckOutcome, Verdict, WITHOUT_JAVA, bounds_sentence, larger_bounds_lines, never_taken_actions,
     never_taken_branches, probe_lines, statistics_sentence, status_sentence, step_lines, trace_table,
@@ -64,7 +64,9 @@ pub(super) fn status(view: &RunView) -> String {
                 ),
             },
             Outcome::AmbiguityFound => {
-                "ambiguity found: a requirement breaks under one reading of the documents".into()
+                let origin = view.open_question().and_then(|question| question.open_point.origin);
+                let why = origin.map_or_else(String::new, |origin| format!("; {}", origin.words()));
+                format!("ambiguity found: a requirement breaks under one reading of the documents{why}")
             }
             Outcome::NotApproved => "not approved".into(),
             Outcome::Undecided => "undecided".into(),
@@ -438,10 +440,13 @@ fn requirements(text: &mut String, view: &RunView, revision: &Revision) {
     }
 }
 
-/// The open points that no decision of the owner of the protocol settled.
+/// The open points that no decision of the owner of the protocol settled: first those on which two authors disagreed, then
+/// contradictions of the documents, then the questions of one author.
 pub(super) fn undecided_open_points(revision: &Revision) -> Vec<&OpenPoint> {
     let is_decided = |point: &&OpenPoint| revision.decisions.iter().any(|decision| decision.is_followed_by(point));
-    revision.open_points.iter().filter(|point| !is_decided(point)).collect()
+    let mut open: Vec<&OpenPoint> = revision.open_points.iter().filter(|point| !is_decided(point)).collect();
+    open.sort_by_key(|point| (point.origin.is_none(), point.origin));
+    open
 }
 
 fn open_points(text: &mut String, revision: &Revision) {
@@ -449,8 +454,17 @@ fn open_points(text: &mut String, revision: &Revision) {
     if open.is_empty() {
         return;
     }
-    text.push_str("\nQuestions that the documents leave open:\n");
+    let mut title = "";
     for point in open {
+        let own_title = match point.origin {
+            Some(Origin::Disagreement) => "Questions on which two authors disagreed, where the documents allow both readings",
+            Some(Origin::Contradiction) => "Contradictions in the documents",
+            None => "Questions that the documents leave open",
+        };
+        if own_title != title {
+            let _ = writeln!(text, "\n{own_title}:");
+            title = own_title;
+        }
         let _ = writeln!(text, "  {} [{}] {}", point.id, point.place_words(), point.question);
         for (label, part) in open_point_parts(point) {
             let _ = writeln!(text, "      {label}: {part}");
@@ -460,8 +474,12 @@ fn open_points(text: &mut String, revision: &Revision) {
 
 /// What an open point says besides its question, with labels.
 pub(super) fn open_point_parts(point: &OpenPoint) -> Vec<(&'static str, String)> {
-    let parts =
-        [("taken", point.taken.clone()), ("otherwise", point.otherwise.clone()), ("affects", point.affects.join(", "))];
+    let parts = [
+        ("taken", point.taken.clone()),
+        ("otherwise", point.otherwise.clone()),
+        ("affects", point.affects.join(", ")),
+        ("because", point.origin.map_or_else(String::new, |origin| origin.words().to_owned())),
+    ];
     parts.into_iter().filter(|(_, part)| !part.is_empty()).collect()
 }
 

@@ -293,6 +293,11 @@ impl Caller {
         self.provider.answers(purpose)
     }
 
+    /// Whether the provider can answer this request.
+    pub fn has_answer(&self, key: &RequestKey) -> bool {
+        self.provider.has_answer(key)
+    }
+
     /// The clock's decisions in this attempt of a node, from the provider's recording.
     pub fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.provider.timing(node, branch_index, attempt)

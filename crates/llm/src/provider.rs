@@ -109,12 +109,16 @@ pub struct Timing {
     /// Whether the check ran out of time; for mutants, the check of the original specification.
     #[serde(default, alias = "out_of_time", skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
-    /// Witnesses, properties after a violation, larger bounds (`N = 3`), or mutants that were not decided in time.
+    /// Witnesses, properties after a violation, searches without open points, larger bounds (`N = 3`), or mutants that were not decided
+    /// in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_out: Vec<String>,
     /// Mutants or larger bounds that were not started in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,
+    /// Whether counterexamples without the steps of open points were searched for after the check; older recordings do not say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub open_points: bool,
     /// Whether larger bounds were tried after the check; older recordings do not say so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub larger_bounds: bool,
@@ -304,6 +308,11 @@ pub trait Provider: Send + Sync {
 
     /// Whether it answers requests of this purpose. A recording does only if it has such an answer.
     fn answers(&self, _purpose: &str) -> bool {
+        true
+    }
+
+    /// Whether it can answer this request. A recording can only if it has the answer.
+    fn has_answer(&self, _key: &RequestKey) -> bool {
         true
     }
 

@@ -75,6 +75,10 @@ impl Provider for RedactingProvider {
         self.inner.answers(purpose)
     }
 
+    fn has_answer(&self, key: &RequestKey) -> bool {
+        self.inner.has_answer(key)
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.inner.timing(node, branch_index, attempt)
     }

@@ -145,6 +145,10 @@ impl Provider for Replay {
         self.recording.answers.iter().any(|answer| answer.key.purpose == purpose)
     }
 
+    fn has_answer(&self, key: &RequestKey) -> bool {
+        self.recording.answers.iter().any(|answer| answer.key == *key)
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         let mut all = self.recording.answers.iter().flat_map(|answer| &answer.timing);
         all.find(|timing| (timing.node.as_str(), timing.branch_index, timing.attempt) == (node, branch_index, attempt))

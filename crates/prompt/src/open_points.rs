@@ -29,12 +29,44 @@ pub struct OpenPoint {
     /// The error in the place, if it was looked up and is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misplaced: Option<String>,
+    /// What raised it; `None` if the documents are silent or ambiguous, as one author says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// What raised an open point, beyond one author's doubt, from the strongest to the weakest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Two authors read the documents differently, and the review found both readings allowed.
+    Disagreement,
+    /// Two sentences of the documents contradict each other.
+    Contradiction,
+}
+
+impl Origin {
+    /// The origin as a part of a sentence about the documents.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Disagreement => "two authors read the documents differently, and the review found that both readings are allowed",
+            Self::Contradiction => "the documents contradict each other",
+        }
+    }
 }
 
 impl OpenPoint {
     /// The place, with its error if it has one.
     pub fn place_words(&self) -> String {
         place_words(self.place.as_deref(), self.misplaced.as_deref())
+    }
+
+    /// What raised it, in the form that a model writes and reads: `(contradiction) `; empty if nothing special did.
+    pub fn mark(&self) -> &'static str {
+        match self.origin {
+            Some(Origin::Disagreement) => "(disagreement) ",
+            Some(Origin::Contradiction) => "(contradiction) ",
+            None => "",
+        }
     }
 
     /// The parts that are missing, by their labels.
@@ -46,6 +78,9 @@ impl OpenPoint {
 
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)[*_]*\b(taken|otherwise|affects)[*_]*\s*:[*_]*").expect("a valid pattern"));
+
+static ORIGIN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)^[\s*_:]*\((disagreement|contradiction)\)[\s*_:]*").expect("a valid pattern"));
 
 static START: LazyLock<NumberedStart> = LazyLock::new(|| NumberedStart::new('O', r".\s#-"));
 
@@ -96,6 +131,11 @@ fn parse_open_point(line: &str) -> Option<OpenPoint> {
     };
     let question = labels.first().and_then(|first| first.get(0)).map_or(text.as_str(), |m| &text[..m.start()]);
     let affects = part("affects").unwrap_or_default();
+    let mark = ORIGIN.captures(question);
+    let origin = mark.as_ref().map(|mark| {
+        if mark[1].eq_ignore_ascii_case("contradiction") { Origin::Contradiction } else { Origin::Disagreement }
+    });
+    let question = &question[mark.map_or(0, |mark| mark[0].len())..];
     Some(OpenPoint {
         id: format!("O{number}"),
         place,
@@ -109,6 +149,7 @@ fn parse_open_point(line: &str) -> Option<OpenPoint> {
             .filter(|name| !name.is_empty())
             .collect(),
         misplaced: None,
+        origin,
     })
 }
 
@@ -116,6 +157,22 @@ fn parse_open_point(line: &str) -> Option<OpenPoint> {
 mod tests {
     use super::*;
     use crate::unread_lines;
+
+    #[test]
+    fn the_mark_of_an_open_point_is_its_origin_and_no_part_of_the_question() {
+        for (mark, origin) in [
+            ("(contradiction) ", Some(Origin::Contradiction)),
+            ("**(Contradiction)** ", Some(Origin::Contradiction)),
+            ("(disagreement): ", Some(Origin::Disagreement)),
+            ("", None),
+        ] {
+            let text = format!("## Open points\nO1 [a.md:1, b.md:2] {mark}Is it (disagreement) lost? Taken: yes. Otherwise: no.\n");
+            let found = &parse_open_points(&text)[0];
+            assert_eq!((found.origin, found.question.as_str()), (origin, "Is it (disagreement) lost?"), "{mark}");
+            assert_eq!(found.place.as_deref(), Some("a.md:1, b.md:2"), "{mark}");
+        }
+        assert!(Origin::Disagreement < Origin::Contradiction);
+    }
 
     #[test]
     fn no_notation_of_an_open_point_loses_it() {

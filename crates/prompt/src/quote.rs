@@ -4,7 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::cited_places::{LineRange, cited_ranges};
+use super::cited_places::{LineRange, cited_ranges, cited_text, has_quote, quoted_words};
+use super::content_words::content_words;
 use super::documents::Document;
 use super::sentences::Passage;
 
@@ -13,20 +14,42 @@ const SHORT: usize = 240;
 /// Shows where sentences were left out.
 const GAP: &str = "[\u{2026}]";
 
-/// The sentences at a place such as `docs/a.md:3-5, docs/b.md:9`. `reason` says what is cited for. `None` if the place names
-/// no text, or a document or line that does not exist.
+/// The sentences at a place such as `docs/a.md:3-5, docs/b.md:9`. `reason` says what is cited for. If the place quotes words, as
+/// in `docs/a.md:3 "at most once"`, the sentences that contain them are quoted. `None` if the place names no text, or a document
+/// or line that does not exist.
 pub fn quote(documents: &[Document], place: &str, reason: &str) -> Option<String> {
+    let named = quoted_words(place);
     let quotes: Vec<String> = cited_ranges(place, documents)?
         .iter()
-        .map(|range| quote_range(range, reason))
+        .map(|range| quote_range(range, &named, reason))
         .filter(|quote| !quote.is_empty())
         .collect();
     (!quotes.is_empty()).then(|| quotes.join(&format!(" {GAP} ")))
 }
 
-fn quote_range(range: &LineRange<'_>, reason: &str) -> String {
+/// Whether a text repeats words of the sentences at a place: a part of it, between gaps such as `…`, stands there word for word and
+/// has two content words, or half of the sentence. `None` if nothing can be cited at the place.
+pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Option<bool> {
+    let cited: Vec<String> = cited_ranges(place, documents)?.iter().map(cited_text).collect();
+    if cited.iter().all(|sentences| content_words(sentences).is_empty()) {
+        return None;
+    }
+    let text = text.replace(GAP, "\u{2026}").replace("...", "\u{2026}");
+    let trimmed = |c: char| c.is_whitespace() || matches!(c, '"' | '\u{201c}' | '\u{201d}' | ',' | ';' | '.');
+    let mut parts = text.split('\u{2026}').map(|part| part.trim_matches(trimmed));
+    Some(parts.any(|part| {
+        let says_enough = |sentences: &String| content_words(part).len() >= 2 || 2 * part.len() > sentences.len();
+        cited.iter().any(|sentences| has_quote(sentences, part) && says_enough(sentences))
+    }))
+}
+
+fn quote_range(range: &LineRange<'_>, named: &[String], reason: &str) -> String {
     let passage = Passage::around(&range.document.text, range.from, range.to);
     let cited: Vec<&str> = passage.cited_sentences();
+    let is_named = |sentence: &&str| named.iter().any(|words| has_quote(sentence, words));
+    if cited.iter().any(|sentence| is_named(&sentence)) {
+        return cited.into_iter().filter(is_named).collect::<Vec<_>>().join(" ");
+    }
     if cited.iter().map(|sentence| sentence.chars().count()).sum::<usize>() <= SHORT {
         return cited.join(" ");
     }
@@ -78,6 +101,37 @@ mod tests {
         }
         for place in ["a.md:5", "a.md:15", "b.md:1", "a.md", "a.md:1, b.md:1"] {
             assert_eq!(quoted(text, place, ""), None, "{place}");
+        }
+    }
+
+    #[test]
+    fn a_citation_that_names_its_sentence_is_quoted_by_that_sentence() {
+        let text = "One is short. Another must wait for it. A third stops.\n";
+        assert_eq!(quoted(text, "a.md:1 \"must wait\"", "").as_deref(), Some("Another must wait for it."));
+        assert_eq!(quoted(text, "a.md:1", "").as_deref(), Some(text.trim()));
+    }
+
+    #[test]
+    fn words_of_the_cited_sentence_are_told_from_others() {
+        let documents =
+            [Document { path: "a.md".into(), text: "The *next* caller in the\nqueue is woken.\n\nIt ends.\n\n---\n".into() }];
+        let repeats = |place: &str, text: &str| repeats_words_of(&documents, place, text);
+        for (place, text, expected) in [
+            ("a.md:1", "the next caller in the queue", Some(true)),
+            ("docs/a.md:2", "\"The next caller \u{2026} is woken.\"", Some(true)),
+            ("a.md:1", "some ... caller in the queue", Some(true)),
+            ("a.md:1", "some caller is served", Some(false)),
+            ("a.md:1", "caller", Some(false)),
+            ("a.md:1", "in the", Some(false)),
+            ("a.md:1", "", Some(false)),
+            ("a.md:1, 4", "It ends", Some(true)),
+            ("a.md:4", "It ends.", Some(true)),
+            ("a.md:1", "It ends.", Some(false)),
+            ("a.md:6", "the next caller", None),
+            ("a.md:99", "the next caller", None),
+            ("b.md:1", "the next caller", None),
+        ] {
+            assert_eq!(repeats(place, text), expected, "{place}: {text}");
         }
     }
 

@@ -23,11 +23,22 @@ pub struct NamedItem {
     pub name: String,
     /// Empty only in a recorded answer of version 0.2, which gave none.
     pub reason: String,
+    /// Words of the documents on which the acceptance rests. Only the acceptance of a blind reading needs some.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quote: String,
 }
 
 impl AcceptedItem {
     pub fn named(name: &str, reason: &str) -> Self {
-        Self::Named(NamedItem { name: name.to_owned(), reason: reason.to_owned() })
+        Self::Named(NamedItem { name: name.to_owned(), reason: reason.to_owned(), quote: String::new() })
+    }
+
+    /// Its words of the documents; empty if it has none.
+    pub fn quote(&self) -> &str {
+        match self {
+            Self::Named(item) => &item.quote,
+            Self::Text(_) => "",
+        }
     }
 
     /// The reason, perhaps empty, if the item has this name.

@@ -22,6 +22,31 @@ pub struct CheckRecord {
     /// Labels or actions with an assertion that can fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asserting_definitions: Vec<String>,
+    /// The searches for counterexamples without the steps of open points; `None` if nothing is violated, and in journals of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_point_searches: Option<Vec<OpenPointSearch>>,
+}
+
+/// A search for a counterexample that takes no step which rests on open points.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenPointSearch {
+    /// The violated property.
+    pub property: String,
+    /// The numbers of the open points.
+    pub points: Vec<String>,
+    /// Whether there is one. It is then the counterexample of the check.
+    pub found: bool,
+    /// Whether the search did not decide it in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+impl OpenPointSearch {
+    /// A name of the search that no other one of the same check has.
+    pub fn name(&self) -> String {
+        format!("{} without {}", self.property, self.points.join(", "))
+    }
 }
 
 impl CheckRecord {

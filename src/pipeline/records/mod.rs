@@ -42,7 +42,7 @@ pub use acceptance::{NOT_FALSIFIED, NOTICED_NOTHING, PREMISE};
 pub use ambiguity::{Ambiguity, Decision};
 pub use artifacts::{StoredFile, file};
 pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
-pub use check::CheckRecord;
+pub use check::{CheckRecord, OpenPointSearch};
 pub use check_history::CheckHistory;
 pub use claims::{CandidateClaims, CheckClaims, Claims};
 pub(super) use claims::{

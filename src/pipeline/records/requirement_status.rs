@@ -30,10 +30,10 @@ pub enum RequirementStatus {
     /// The check examined these properties, and all of them hold within its bounds.
     Holds {
         by: Vec<String>,
-        /// Those whose formula no blind reader has read, in a run that reads properties blindly.
-        /// Empty in an approved revision.
+        /// Those of which the review accepts no blind reading, in a run that reads properties blindly: nobody has compared what their
+        /// formulas forbid with what they are meant to forbid. Empty in an approved revision.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        unread: Vec<String>,
+        unaccepted_readings: Vec<String>,
     },
 }
 
@@ -46,9 +46,12 @@ impl RequirementStatus {
             Self::Uncovered => "NOT COVERED by any property".to_owned(),
             Self::AcceptedUncovered { reason } if reason.is_empty() => "not covered, as the review accepts".to_owned(),
             Self::AcceptedUncovered { reason } => format!("not covered, as the review accepts: {reason}"),
-            Self::Holds { by, unread } if unread.is_empty() => format!("holds, checked by {}", by.join(", ")),
-            Self::Holds { by, unread } => {
-                format!("holds, checked by {}; no blind reader has read {}", by.join(", "), unread.join(", "))
+            Self::Holds { by, unaccepted_readings } if unaccepted_readings.is_empty() => {
+                format!("holds, checked by {}", by.join(", "))
+            }
+            Self::Holds { by, unaccepted_readings } => {
+                let (by, unaccepted) = (by.join(", "), unaccepted_readings.join(", "));
+                format!("holds, checked by {by}; the review accepts no blind reading of {unaccepted}")
             }
         }
     }
@@ -119,11 +122,11 @@ impl RunView {
             revision.requirements.iter().cloned().map(|covered| result(covered, check, review)).collect();
         if self.settings.blind_reading {
             let read = self.blind_readings_of(revision);
-            let is_unread =
-                |name: &&String| !matches!(name.as_str(), DEADLOCK | ASSERTION) && !read.contains_key(*name);
+            let is_accepted = |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
+            let is_unaccepted = |name: &&String| *name != DEADLOCK && !is_accepted(name);
             for result in &mut results {
-                if let RequirementStatus::Holds { by, unread } = &mut result.status {
-                    *unread = by.iter().filter(is_unread).cloned().collect();
+                if let RequirementStatus::Holds { by, unaccepted_readings } = &mut result.status {
+                    *unaccepted_readings = by.iter().filter(is_unaccepted).cloned().collect();
                 }
             }
         }
@@ -169,7 +172,7 @@ fn status(covered: &CoveredRequirement, check: Option<&CheckOutcome>, review: Op
         return RequirementStatus::Undecided { by, why };
     }
     if !covered.covered_by.is_empty() {
-        return RequirementStatus::Holds { by: covered.covered_by.clone(), unread: Vec::new() };
+        return RequirementStatus::Holds { by: covered.covered_by.clone(), unaccepted_readings: Vec::new() };
     }
     if let Some(reason) = review.and_then(|review| review.uncovered_reason(&covered.requirement.id)) {
         return RequirementStatus::AcceptedUncovered { reason: reason.to_owned() };

@@ -99,7 +99,7 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
                 tone,
                 words: match &result.status {
                     // The properties are listed below it.
-                    RequirementStatus::Holds { unread, .. } if unread.is_empty() => short.to_owned(),
+                    RequirementStatus::Holds { unaccepted_readings, .. } if unaccepted_readings.is_empty() => short.to_owned(),
                     other => other.words(),
                 },
                 properties: names.into_iter().map(|name| evidence.property_row(name)).collect(),
@@ -194,7 +194,7 @@ fn every_status() -> [RequirementStatus; 6] {
         RequirementStatus::NotChecked { by: by(), why: why() },
         RequirementStatus::Uncovered,
         RequirementStatus::AcceptedUncovered { reason: why() },
-        RequirementStatus::Holds { by: by(), unread: Vec::new() },
+        RequirementStatus::Holds { by: by(), unaccepted_readings: Vec::new() },
     ]
 }
 

@@ -25,6 +25,7 @@ mod interface;
 mod larger_bounds;
 mod links;
 mod misbehaving_models;
+mod open_point_steps;
 mod open_points;
 mod original_defects;
 mod other_documents;

@@ -1,0 +1,187 @@
+//! After a check that found a violation: looks for a counterexample without the steps that rest on open points. What the documents
+//! leave open raises a question to their owner, and a counterexample without it needs no answer.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::context::{NodeContext, halt_for_tool};
+use super::timing::late_in_replay;
+use crate::pipeline::{Attempt, NodeError, OpenPointSearch, RunView};
+use crate::prompt::OpenPoint;
+use crate::tla::{CheckOutcome, FurtherVerdict, Module, Trace, Verdict, ViolationKind};
+use crate::toolchain::{CheckReport, CheckRequest, Limits, ToolContext};
+
+/// The time for the searches about all violations together.
+const MAX_TIME: Duration = Duration::from_secs(60);
+
+/// Open points, and the labels of the steps that depend on their readings.
+struct Avoided<'a> {
+    points: Vec<&'a OpenPoint>,
+    labels: Vec<&'a str>,
+}
+
+impl Avoided<'_> {
+    fn points(&self) -> Vec<String> {
+        self.points.iter().map(|point| point.id.clone()).collect()
+    }
+}
+
+impl NodeContext {
+    /// Replaces the counterexample to each violated invariant or action property, if one takes steps that rest on open points, by the
+    /// shortest one that takes none of them. Says in the warnings what was found, and returns the searches.
+    ///
+    /// A behaviour that takes only some of the steps is a behaviour of the specification. Deadlocks and lassos are left out: without
+    /// steps there are others.
+    pub(super) async fn avoid_open_points(
+        &self,
+        view: &RunView,
+        attempt: &Attempt<'_>,
+        request: &CheckRequest,
+        module: &Module,
+        checked: &mut CheckReport,
+    ) -> Result<Option<Vec<OpenPointSearch>>, NodeError> {
+        let recorded = self.timing(attempt);
+        // Recordings of earlier versions, whose reviews are about the counterexamples that they had.
+        let is_unknown = self.is_replay() && !recorded.is_some_and(|timing| timing.open_points);
+        if is_unknown || !matches!(checked.outcome.verdict, Verdict::Violated { .. }) {
+            return Ok(None);
+        }
+        let mut left = self.limits.check.min(MAX_TIME);
+        let mut searches = Vec::new();
+        for name in checked.outcome.violated_names().map(str::to_owned).collect::<Vec<_>>() {
+            let Some(focused) = checked.outcome.focused_on(&name) else { continue };
+            for avoided in choices(view, module, &focused) {
+                let mut search =
+                    OpenPointSearch { property: name.clone(), points: avoided.points(), found: false, timed_out: false };
+                let is_late = |name: &String| *name == search.name();
+                let found = match recorded {
+                    Some(timing) if timing.timed_out.iter().any(is_late) => None,
+                    _ => {
+                        let (request, began) = (restricted(request, module, &name, &avoided.labels), Instant::now());
+                        let time = if self.is_replay() { self.replay_limit() } else { left };
+                        let found = self.search(request, &focused, time, &mut checked.output, &search).await?;
+                        left = left.saturating_sub(began.elapsed());
+                        found
+                    }
+                };
+                let labels = avoided.labels.join(", ");
+                let points = search.points.join(", ");
+                let sentence = match &found {
+                    Some(Some(_)) => format!(
+                        "the counterexample to {name} takes no step of {labels}, which rest on {points}; the shortest one, of {} states, does",
+                        focused.trace.as_ref().map_or(0, |trace| trace.steps.len())
+                    ),
+                    Some(None) => format!("without the steps of {labels}, which rest on {points}, {name} is not violated"),
+                    None => format!(
+                        "it is not decided whether {name} is violated without the steps of {labels}, which rest on {points}"
+                    ),
+                };
+                checked.outcome.warnings.push(sentence);
+                search.timed_out = found.is_none();
+                search.found = matches!(found, Some(Some(_)));
+                let is_done = search.found;
+                searches.push(search);
+                if let Some(Some(trace)) = found {
+                    replace_trace(&mut checked.outcome, &name, trace);
+                }
+                if is_done {
+                    break;
+                }
+            }
+        }
+        Ok(Some(searches))
+    }
+
+    /// The shortest counterexample of the restricted specification, `None` inside if there is none; `None` outside if that was not
+    /// decided.
+    async fn search(
+        &self,
+        request: CheckRequest,
+        focused: &CheckOutcome,
+        time: Duration,
+        output: &mut String,
+        search: &OpenPointSearch,
+    ) -> Result<Option<Option<Trace>>, NodeError> {
+        let limits = Limits { check: time, ..self.limits.clone() };
+        let cx = ToolContext { limits: &limits, ..self.tool_context() };
+        let checked = tokio::select! {
+            checked = self.toolchain.check(&request, &cx) => checked,
+            () = self.wait_unless_replay(time) => return Ok(None),
+        };
+        let CheckReport { outcome, output: own, .. } = match checked {
+            Ok(checked) => checked,
+            Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
+            Err(_) => return Ok(None),
+        };
+        output.push_str(&format!("\n\n===== {} =====\n{own}", search.name()));
+        if self.is_replay() && outcome.verdict.is_timed_out() {
+            return Err(late_in_replay("the search for a counterexample without open points", time).into());
+        }
+        Ok(match outcome.verdict {
+            Verdict::Holds => Some(None),
+            ref verdict @ Verdict::Violated { .. } if *verdict == focused.verdict => outcome.trace.map(Some),
+            _ => None,
+        })
+    }
+}
+
+/// What to do without: the steps of all undecided open points that the counterexample rests on together, then those of each.
+fn choices<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) -> Vec<Avoided<'a>> {
+    let kind = match &focused.verdict {
+        Verdict::Violated { violated } => violated.kind,
+        _ => return Vec::new(),
+    };
+    let Some(trace) = focused.trace.as_ref().filter(|trace| trace.lasso.is_none()) else { return Vec::new() };
+    if !matches!(kind, ViolationKind::Invariant | ViolationKind::ActionProperty) {
+        return Vec::new();
+    }
+    let taken: BTreeSet<&str> = trace.steps.iter().filter_map(|step| step.action.as_deref()).collect();
+    let is_step = |name: &&str| {
+        module.algorithm.as_ref().is_some_and(|algorithm| algorithm.labels.iter().any(|label| label.name == *name))
+            && module.definition(name).is_some()
+    };
+    let labels_of = |point: &'a OpenPoint| point.affects.iter().map(String::as_str).filter(is_step);
+    let used: Vec<&OpenPoint> =
+        view.undecided_open_points().filter(|point| labels_of(point).any(|label| taken.contains(label))).collect();
+    let avoided = |points: Vec<&'a OpenPoint>| {
+        let labels: BTreeSet<&str> = points.iter().copied().flat_map(labels_of).collect();
+        Avoided { points, labels: labels.into_iter().collect() }
+    };
+    let together = (used.len() > 1).then(|| avoided(used.clone()));
+    together.into_iter().chain(used.into_iter().map(|point| avoided(vec![point]))).collect()
+}
+
+/// The request for this property alone, in which no step of these labels is ever enabled. An `ACTION_CONSTRAINT` would not do:
+/// checkers look at the state behind a forbidden step, too.
+fn restricted(request: &CheckRequest, module: &Module, property: &str, labels: &[&str]) -> CheckRequest {
+    let mut request = request.clone();
+    let mut bodies: Vec<_> = labels.iter().filter_map(|label| module.definition(label)).map(|d| d.code.clone()).collect();
+    bodies.sort_by_key(|code| std::cmp::Reverse(code.start));
+    let text = &mut request.spec.text;
+    for code in bodies {
+        let definition = &text[code.clone()];
+        let Some(body) = definition.find("==").map(|at| at + 2) else { continue };
+        // Lines stay lines, so that places in the module stay the same.
+        let lines = definition[body..].matches('\n').count();
+        text.replace_range(code.start + body..code.end, &format!(" FALSE{}", "\n".repeat(lines)));
+    }
+    let cfg = &mut request.cfg;
+    cfg.invariants.retain(|name| name == property);
+    cfg.properties.retain(|name| name == property);
+    cfg.check_deadlock = Some(false);
+    cfg.witnesses.clear();
+    request.cfg_text = request.cfg.render();
+    request
+}
+
+fn replace_trace(outcome: &mut CheckOutcome, name: &str, trace: Trace) {
+    if outcome.violated_names().next() == Some(name) {
+        outcome.trace = Some(trace);
+        return;
+    }
+    for further in outcome.further.iter_mut().filter(|further| further.name == name) {
+        if let FurtherVerdict::Violated { trace: own, .. } = &mut further.verdict {
+            *own = Some(trace.clone());
+        }
+    }
+}
