@@ -183,7 +183,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("min_score", "0.9", EXAMPLE),
     ("blind_reading", "true", DEFAULT),
     ("contracts", "true", DEFAULT),
-    ("bounds_budget", "60", DEFAULT),
+    ("bounds_budget", "120", DEFAULT),
     ("checker", r#""auto""#, DEFAULT),
     ("tlc_timeout", "300", DEFAULT),
     ("workers", "2", EXAMPLE),

@@ -397,7 +397,7 @@ impl Layer {
             contracts: self.contracts.unwrap_or(true),
             mutants: self.mutants.unwrap_or(DEFAULT_MUTANTS),
             blind_reading: self.blind_reading.unwrap_or(true),
-            bounds_budget: self.bounds_budget.unwrap_or(60),
+            bounds_budget: self.bounds_budget.unwrap_or(120),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,

@@ -10,8 +10,7 @@ use crate::tla::{Definition, Module, is_part_of_a_contract};
 impl ReviewSubject<'_> {
     /// Whether the last check found a contract violated.
     pub(super) fn has_violated_contract(&self) -> bool {
-        let steps = self.view.step_agreements().unwrap_or_default();
-        steps.iter().any(|step| matches!(step.agreement, Agreement::Disagrees { .. }))
+        !self.violated_contracts().is_empty()
     }
 
     /// Writes how the steps compare with their contracts, if the specification has any.
@@ -28,15 +27,26 @@ impl ReviewSubject<'_> {
         for step in steps.iter().filter(|step| !step.free_variables.is_empty()) {
             let _ = writeln!(text, "- the contract of {} leaves free: {}", step.step, step.free_variables.join(", "));
         }
-        let violated = steps.iter().filter_map(|step| match &step.agreement {
+        let violated = self.violated_contracts();
+        if !violated.is_empty() {
+            let definitions = self.contract_definitions(&violated);
+            let _ = writeln!(text, "\nThe contracts that are violated:\n\n```tla\n{definitions}```");
+        }
+    }
+
+    /// The names of the violated contracts.
+    pub(super) fn violated_contracts(&self) -> Vec<String> {
+        let steps = self.view.step_agreements().unwrap_or_default().into_iter();
+        let violated = steps.filter_map(|step| match step.agreement {
             Agreement::Disagrees { violated } => Some(violated),
             _ => None,
         });
-        let violated: BTreeSet<&String> = violated.flatten().collect();
-        if let Some(module) = self.module.as_ref().filter(|_| !violated.is_empty()) {
-            let definitions = definitions_behind(module, violated.into_iter());
-            let _ = writeln!(text, "\nThe contracts that are violated:\n\n```tla\n{definitions}```");
-        }
+        violated.flatten().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The definitions of these contracts, with their comments.
+    pub(super) fn contract_definitions(&self, names: &[String]) -> String {
+        self.module.as_ref().map(|module| definitions_behind(module, names.iter())).unwrap_or_default()
     }
 }
 

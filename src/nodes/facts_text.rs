@@ -226,7 +226,8 @@ impl ReviewSubject<'_> {
                 quoted.extend(covered.first());
             }
             for sentence in &quoted {
-                let _ = writeln!(text, "  - {}", sentence.words());
+                // Its place is in the line above.
+                let _ = writeln!(text, "  - {} \"{}\"", sentence.id, sentence.text);
             }
             if covered.len() > quoted.len() {
                 let _ = writeln!(text, "  - and {} more at these places", covered.len() - quoted.len());
@@ -363,7 +364,10 @@ fn describe_open_point(point: &OpenPoint) -> String {
     let OpenPoint { id, question, taken, otherwise, .. } = point;
     let place = point.place_words();
     let mark = point.mark();
-    format!("{id} [{place}] {mark}{question} Taken: {taken} Otherwise: {otherwise} Affects: {}", point.affects.join(", "))
+    format!(
+        "{id} [{place}] {mark}{question} Taken: {taken} Otherwise: {otherwise} Affects: {}",
+        point.affects.join(", ")
+    )
 }
 
 fn describe_change(change: &Change) -> String {

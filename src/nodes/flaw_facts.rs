@@ -2,8 +2,8 @@
 
 use super::larger_bounds::compare_larger_constants;
 use super::review_facts::ReviewSubject;
-use crate::pipeline::{Citation, Flaw, FlawFacts};
-use crate::prompt::{Document, quote};
+use crate::pipeline::{Citation, Flaw, FlawFacts, FlawStep, is_reason};
+use crate::prompt::{Document, quote, shares_words_with};
 use crate::tla::{ProbeResult, Verdict, Violation, ViolationKind};
 
 impl ReviewSubject<'_> {
@@ -76,6 +76,43 @@ fn is_mapped(step: usize, flaw: &Flaw, documents: &[Document], can_grant: &dyn F
     })
 }
 
+/// The steps of a claim whose reason says nothing, or has no word in common with the lines that it cites. If none of at least three
+/// reasons has one, the documents are in another language, and only the empty reasons count.
+pub(super) fn unfit_steps(flaw: &Flaw, documents: &[Document]) -> Vec<String> {
+    let cited = |step: &FlawStep| {
+        let own = format!("{}:{}", step.file, step.line);
+        let places = if step.file.is_empty() { Vec::new() } else { vec![own] };
+        places.into_iter().chain(step.also.iter().cloned()).collect::<Vec<_>>()
+    };
+    let mut empty = Vec::new();
+    let mut unrelated = Vec::new();
+    let mut related = false;
+    for step in &flaw.steps {
+        let places = cited(step);
+        if !is_reason(&step.why) {
+            empty.push(format!("step {} has no reason", step.step));
+            continue;
+        }
+        let shares: Vec<bool> =
+            places.iter().filter_map(|place| shares_words_with(documents, place, &step.why)).collect();
+        if shares.iter().any(|shared| *shared) {
+            related = true;
+        } else if !shares.is_empty() {
+            let said =
+                places.iter().filter_map(|place| quote(documents, place, &step.why)).collect::<Vec<_>>().join(" ");
+            unrelated.push(format!(
+                "step {} cites {}, which says \"{said}\", and its reason has no word in common with that",
+                step.step,
+                places.join(", ")
+            ));
+        }
+    }
+    if related || unrelated.len() < 3 {
+        empty.extend(unrelated);
+    }
+    empty
+}
+
 fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {
     let name = file.trim_start_matches("./");
     let name = name.strip_prefix("docs/").unwrap_or(name);
@@ -83,4 +120,43 @@ fn line_exists(file: &str, line: usize, documents: &[Document]) -> bool {
     let says = |text: &str| text.chars().any(char::is_alphanumeric) && !text.trim_start().starts_with('#');
     let is_line = |text: &str| line.checked_sub(1).and_then(|at| text.lines().nth(at)).is_some_and(says);
     documents.iter().any(|d| d.path == name && is_line(&d.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_cites_a_line_that_its_reason_is_about() {
+        let text = "# Locks\nA client takes the lock.\nIt waits until the lease ends.\nFees are paid in advance.\n";
+        let documents = [Document { path: "a.md".to_owned(), text: text.to_owned() }];
+        let unfit = |steps: &[(usize, &str, &[&str])]| {
+            let steps = steps.iter().zip(1..).map(|((line, why, also), step)| FlawStep {
+                step,
+                file: "docs/a.md".to_owned(),
+                line: *line,
+                open_point: None,
+                also: also.iter().map(|place| (*place).to_owned()).collect(),
+                why: (*why).to_owned(),
+            });
+            let flaw = Flaw {
+                requirement: "R1".to_owned(),
+                property: "Safe".to_owned(),
+                steps: steps.collect(),
+                unfair: None,
+                bound: None,
+            };
+            unfit_steps(&flaw, &documents).join("; ")
+        };
+        let good = (2, "the client takes it", &[][..]);
+        assert_eq!(unfit(&[good, (3, "the lease is over", &[]), (4, "its lease", &["docs/a.md:3"])]), "");
+        let wrong = unfit(&[good, (4, "the client takes the lock", &[]), (3, " - ", &[])]);
+        assert!(
+            wrong.starts_with("step 3 has no reason; step 2 cites docs/a.md:4, which says \"Fees are paid"),
+            "{wrong}"
+        );
+        // Reasons in another language than the documents.
+        let foreign = [(2, "der Kunde nimmt es", &[][..]), (3, "er wartet", &[]), (4, "das Geld", &[])];
+        assert_eq!(unfit(&foreign), "");
+    }
 }

@@ -13,7 +13,9 @@ use super::mutants_text::survivors_file;
 use super::single_call;
 use super::workspace::{NOT_FOR_PROPERTIES, current, diagnostics_text, number_lines, offer_check};
 use crate::journal::Sha;
-use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
+use crate::pipeline::{
+    Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, Review, RunView, Specification, file,
+};
 use crate::prompt::{Problem, Readable, Sections, extract_sections, without_sections};
 use crate::tla::{
     self, Cfg, Merged, Module, check_cfg_names, checked_texts, merge, unknown_labels, without_translation,
@@ -25,6 +27,19 @@ pub const STRENGTHEN: &str = "strengthen";
 pub(super) const ANSWER: &str = file::PROPERTIES_ANSWER;
 /// The informal specification and the module that the current properties were made from.
 const INPUT: &str = file::PROPERTIES_INPUT;
+
+/// The requirements, such as new ones, that no property says it covers, and of which the last review does not accept that; `None` if
+/// there are none.
+fn uncovered_requirements(view: &RunView) -> Option<String> {
+    let Specification { requirements, covers, .. } = &view.specification;
+    let is_open = |id: &&str| {
+        let mut covered = covers.values().flatten();
+        let accepts = |review: &Review| review.uncovered_reason(id).is_some();
+        !covered.any(|covered| covered == id) && !view.reviews.last.as_ref().is_some_and(accepts)
+    };
+    let open: Vec<&str> = requirements.iter().map(|requirement| requirement.id.as_str()).filter(is_open).collect();
+    (!open.is_empty()).then(|| open.join(", "))
+}
 
 pub(super) async fn perform(
     context: &NodeContext,
@@ -61,6 +76,7 @@ pub(super) async fn perform(
     }
     if purpose == "repair" {
         offer_check(view, &mut data, &mut files);
+        data["uncovered"] = json!(uncovered_requirements(view));
     }
     let ask =
         NodeRequest { template_data: data, files, ..NodeRequest::new(NodeName::GenerateInvariants, purpose, attempt) };

@@ -274,7 +274,10 @@ fn require_places(
         .filter(|point| !point.missing_parts().is_empty())
         .map(|point| format!("{} lacks `{}`", point.id, point.missing_parts().join("` and `")))
         .chain(open_points.iter().filter(|point| lacks_second_place(point)).map(|point| {
-            format!("{} is a `(contradiction)`; its place has to name both lines, as `[docs/a.md:3, docs/b.md:9]`", point.id)
+            format!(
+                "{} is a `(contradiction)`; its place has to name both lines, as `[docs/a.md:3, docs/b.md:9]`",
+                point.id
+            )
         }))
         .collect();
     let without_kind: Vec<String> =
@@ -322,7 +325,9 @@ fn require_places(
 /// Whether it is a contradiction of two sentences, and its place names fewer than two.
 fn lacks_second_place(point: &OpenPoint) -> bool {
     let places = point.place.as_deref().map_or(0, |place| place.split([',', ';']).count());
-    point.origin == Some(Origin::Contradiction) && places < 2 && !point.place.as_deref().unwrap_or_default().contains(" and ")
+    point.origin == Some(Origin::Contradiction)
+        && places < 2
+        && !point.place.as_deref().unwrap_or_default().contains(" and ")
 }
 
 #[cfg(test)]

@@ -4,11 +4,17 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use super::context::{NodeContext, halt_for_tool};
 use super::timing::late_in_replay;
 use crate::pipeline::{Attempt, NodeError};
 use crate::tla::{LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
-use crate::toolchain::{CheckReport, CheckRequest, Limits, ToolContext};
+use crate::toolchain::{CheckReport, CheckRequest, Limits, Progress, ToolContext};
+
+/// A check with a larger bound ends when it has met more distinct states than this, so that a fast machine does not refuse what a slow
+/// one leaves undecided. The checker reports its counts from time to time, so it may go a little further.
+const MAX_STATES: u64 = 200_000;
 
 impl NodeContext {
     /// Adds the results to the outcome of the check, which `took` this long.
@@ -36,6 +42,7 @@ impl NodeContext {
             bound.result = match recorded {
                 Some(timing) if late(&timing.unjudged) => LargerBoundResult::NotTried,
                 Some(timing) if late(&timing.timed_out) => LargerBoundResult::TooLarge,
+                Some(timing) if late(&timing.too_many_states) => LargerBoundResult::TooManyStates { limit: MAX_STATES },
                 Some(_) => self.check_with(request, &bound, self.replay_limit(), &mut checked.output).await?,
                 None if took > self.bounds_budget => LargerBoundResult::NotTried,
                 None => {
@@ -66,7 +73,15 @@ impl NodeContext {
         request.cfg.witnesses.clear();
         request.cfg_text = request.cfg.render();
         let limits = Limits { check: time, ..self.limits.clone() };
-        let cx = ToolContext { limits: &limits, ..self.tool_context() };
+        let is_too_large = Notify::new();
+        let progress = |progress: Progress| {
+            // The recording says where it ended.
+            if progress.distinct > MAX_STATES && !self.is_replay() {
+                is_too_large.notify_one();
+            }
+            (self.progress)(progress);
+        };
+        let cx = ToolContext { limits: &limits, progress: &progress, ..self.tool_context() };
         // `limits.check` limits each run of the checker, and one check can need several.
         let checked = tokio::select! {
             checked = async {
@@ -77,6 +92,7 @@ impl NodeContext {
                 }
             } => checked,
             () = self.wait_unless_replay(time) => return Ok(LargerBoundResult::TooLarge),
+            () = is_too_large.notified() => return Ok(LargerBoundResult::TooManyStates { limit: MAX_STATES }),
         };
         let CheckReport { outcome, output: own, .. } = match checked {
             Ok(checked) => checked,

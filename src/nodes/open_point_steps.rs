@@ -2,6 +2,7 @@
 //! leave open raises a question to their owner, and a counterexample without it needs no answer.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use super::context::{NodeContext, halt_for_tool};
@@ -51,8 +52,12 @@ impl NodeContext {
         for name in checked.outcome.violated_names().map(str::to_owned).collect::<Vec<_>>() {
             let Some(focused) = checked.outcome.focused_on(&name) else { continue };
             for avoided in choices(view, module, &focused) {
-                let mut search =
-                    OpenPointSearch { property: name.clone(), points: avoided.points(), found: false, timed_out: false };
+                let mut search = OpenPointSearch {
+                    property: name.clone(),
+                    points: avoided.points(),
+                    found: false,
+                    timed_out: false,
+                };
                 let is_late = |name: &String| *name == search.name();
                 let found = match recorded {
                     Some(timing) if timing.timed_out.iter().any(is_late) => None,
@@ -71,7 +76,9 @@ impl NodeContext {
                         "the counterexample to {name} takes no step of {labels}, which rest on {points}; the shortest one, of {} states, does",
                         focused.trace.as_ref().map_or(0, |trace| trace.steps.len())
                     ),
-                    Some(None) => format!("without the steps of {labels}, which rest on {points}, {name} is not violated"),
+                    Some(None) => {
+                        format!("without the steps of {labels}, which rest on {points}, {name} is not violated")
+                    }
                     None => format!(
                         "it is not decided whether {name} is violated without the steps of {labels}, which rest on {points}"
                     ),
@@ -113,7 +120,7 @@ impl NodeContext {
             Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
             Err(_) => return Ok(None),
         };
-        output.push_str(&format!("\n\n===== {} =====\n{own}", search.name()));
+        let _ = write!(output, "\n\n===== {} =====\n{own}", search.name());
         if self.is_replay() && outcome.verdict.is_timed_out() {
             return Err(late_in_replay("the search for a counterexample without open points", time).into());
         }
@@ -155,7 +162,8 @@ fn choices<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) ->
 /// checkers look at the state behind a forbidden step, too.
 fn restricted(request: &CheckRequest, module: &Module, property: &str, labels: &[&str]) -> CheckRequest {
     let mut request = request.clone();
-    let mut bodies: Vec<_> = labels.iter().filter_map(|label| module.definition(label)).map(|d| d.code.clone()).collect();
+    let mut bodies: Vec<_> =
+        labels.iter().filter_map(|label| module.definition(label)).map(|d| d.code.clone()).collect();
     bodies.sort_by_key(|code| std::cmp::Reverse(code.start));
     let text = &mut request.spec.text;
     for code in bodies {

@@ -4,7 +4,9 @@
 use crate::journal::{ArtifactStore, StoreError, is_parallel_lifeline};
 use crate::llm::{Recorded, RecordedDocument, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
-use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, OpenPointSearch, RunEvent, Stage, candidate_lifeline};
+use crate::pipeline::{
+    AnswerFacts, Entry, MAX_CANDIDATES, NodeName, OpenPointSearch, RunEvent, Stage, candidate_lifeline,
+};
 use crate::tla::{LargerBound, LargerBoundResult};
 
 /// The answers of the revisions that led to the current one. They are numbered as in a run without branches: a branch
@@ -55,7 +57,7 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
 /// The clock's decisions in an attempt of a node about checks and mutants.
 fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
     let branch_index = lineage.iter().position(|rev| *rev == entry.rev)?;
-    let (mut larger_bounds, mut open_points) = (false, false);
+    let (mut larger_bounds, mut open_points, mut too_many_states) = (false, false, Vec::new());
     let (check_timed_out, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
             let outcome = &check.outcome;
@@ -66,6 +68,8 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
                 let those = outcome.larger_bounds.iter().filter(move |bound| bound.result == result);
                 those.map(LargerBound::name)
             };
+            let is_limited = |bound: &&LargerBound| matches!(bound.result, LargerBoundResult::TooManyStates { .. });
+            too_many_states.extend(outcome.larger_bounds.iter().filter(is_limited).map(LargerBound::name));
             let witnesses = outcome.witnesses.iter().filter(|witness| witness.timed_out).map(|w| w.name.clone());
             let properties = outcome.further.iter().filter(|further| further.is_timed_out()).map(|f| f.name.clone());
             let late = witnesses.chain(properties).chain(bounds(LargerBoundResult::TooLarge));
@@ -91,6 +95,7 @@ fn timing_of(entry: &Entry, lineage: &[u32]) -> Option<Timing> {
         timed_out,
         unjudged,
         open_points,
+        too_many_states,
         larger_bounds,
     })
 }

@@ -7,20 +7,19 @@ use serde_json::json;
 use super::ask::{NodeRequest, record_normalisation};
 use super::blind_reading::{PURPOSE, read_blindly};
 use super::context::{NodeContext, draft_key, parse_schema};
-use super::review_answer::{ListedNames, SCHEMA, mistakes_in_claim, read_review};
+use super::disagreement::{Opinion, read_disagreement};
+use super::review_answer::{ListedNames, Reading, SCHEMA, read_review, with_unchanged_fields};
 use super::review_facts::{ReviewSubject, unread_files};
+use super::review_mistakes::{claim_mistakes, without_mistakes};
 use super::review_text::{issue_origin, quotes, review_text};
 use super::workspace::{current, documents, feedback_file, has_marked_changes, number_lines};
 use crate::journal::Sha;
 use crate::llm::RequestKey;
 use crate::pipeline::{
-    ALL_MUTANTS, AcceptedItem, ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw,
-    FurtherClaim, Issue, NodeError, NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView,
-    Specification, file, says_no_line,
+    ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
+    NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{
-    Document, LineRange, Problem, places_in, repeats_words_of, show_control, show_invisible, without_sections,
-};
+use crate::prompt::{Document, Problem, show_control, show_invisible, without_sections};
 use crate::tla::{PropertyStatus, UNLIMITED_WIDTH, Verdict, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -81,28 +80,18 @@ pub(super) async fn perform(
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({
-        "changed": has_marked_changes(view, attempt)?,
-        "objective": objective_data(view),
-        "contracts": view.specification.contracts.is_some(),
-        "survivors": !view.survivors_to_accept().is_empty(),
-    });
     let sent_back = view.feedback_for(NodeName::Review).next().is_some();
-    let previous = current(view, attempt, ANSWER)?;
-    let purpose = match previous {
-        Some(previous) if sent_back => {
-            files.push(("previous.md".to_owned(), number_lines(&previous)));
-            files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Review), "")));
-            "repair"
-        }
-        _ => "draft",
-    };
-    let schema = Some(parse_schema(SCHEMA));
+    let corrected = current(view, attempt, ANSWER)?.filter(|_| sent_back);
+    if let Some(previous) = &corrected {
+        files.push(("previous.md".to_owned(), number_lines(previous)));
+        files.push(("feedback.md".to_owned(), feedback_file(view.feedback_for(NodeName::Review), "")));
+    }
+    let purpose = if corrected.is_some() { "repair" } else { "draft" };
     let ask = NodeRequest {
-        template_data: data,
+        template_data: template_data(view, attempt)?,
         files,
         offers_documents: true,
-        schema,
+        schema: Some(parse_schema(SCHEMA)),
         ..NodeRequest::new(NodeName::Review, purpose, attempt)
     };
     let answer = context.ask(view, ask).await?;
@@ -115,27 +104,22 @@ pub(super) async fn perform(
     );
     // A recorded reviewer of other documents accepts nothing of these.
     unread.extend(answer.changed_documents.iter().map(ToString::to_string));
-    let artifacts = BTreeMap::from([(ANSWER.to_owned(), answer.sha)]);
+    let (text, sha) = match corrected.and_then(|previous| with_unchanged_fields(&answer.text, &previous)) {
+        Some(whole) => (whole.clone(), attempt.keep(&whole)?),
+        None => (answer.text, answer.sha),
+    };
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
     let listed = ListedNames::new(&subject, &before);
-    let review = read_review(&answer.text, &listed, answer.replayed);
-    let review = review.and_then(|review| {
-        let mut mistakes = mistakes_in(&subject, &review.value, &documents, &unread);
-        // Older recordings quote nothing.
-        if !answer.replayed {
-            mistakes.extend(reading_mistakes(&review.value, view, &documents));
-        }
-        if mistakes.is_empty() { Ok(review) } else { Err(Problem::of_mistakes(&mistakes)) }
-    });
+    let reading = Reading { is_replayed: answer.replayed, is_last: view.state.unreadable };
+    let review = read_review(&text, &listed, reading);
+    let review = review.and_then(|review| without_mistakes(review, &subject, &documents, &unread, reading));
     match review {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
-            let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts)?;
-            if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
-                let refused = (
-                    product.event.refused_by().map(|clause| clause.words(approval)),
-                    product.event.flaw_refused_by().zip(flaw.as_deref()).map(|(clause, facts)| clause.words(facts)),
-                );
-                let text = review_text(review, refused, quotes, view.fresh_check());
+            let second = read_disagreement(context, view, attempt, &subject, &review).await?;
+            let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts, second.as_ref())?;
+            if let Some(text) = text_of_review(&product, view) {
+                let text = text + &second.as_ref().map(Opinion::words).unwrap_or_default();
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&show_invisible(&text))?);
             }
             Ok(product)
@@ -165,6 +149,26 @@ fn properties_to_read(
         true if is_approvable => facts.covering.clone(),
         true => facts.covering.iter().filter(holds).cloned().collect(),
     }
+}
+
+/// The text of `review.md`.
+fn text_of_review(product: &Product, view: &RunView) -> Option<String> {
+    let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts else { return None };
+    let refused = (
+        product.event.refused_by().map(|clause| clause.words(approval)),
+        product.event.flaw_refused_by().zip(flaw.as_deref()).map(|(clause, facts)| clause.words(facts)),
+    );
+    Some(review_text(review, refused, quotes, view.fresh_check()))
+}
+
+/// What the prompt depends on.
+fn template_data(view: &RunView, attempt: &Attempt<'_>) -> Result<serde_json::Value, NodeError> {
+    Ok(json!({
+        "changed": has_marked_changes(view, attempt)?,
+        "objective": objective_data(view),
+        "contracts": view.specification.contracts.is_some(),
+        "survivors": !view.survivors_to_accept().is_empty(),
+    }))
 }
 
 /// The text of `check.md`.
@@ -201,82 +205,6 @@ fn best_inconclusive(view: &RunView, here: RevisionRank) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
 }
 
-/// The mistakes that the reviewer has to correct in its claims of flaws. Mistakes in further claims are reported only together
-/// with one in the main claim: on their own, they only deny the further claim its second reading.
-fn claim_mistakes(
-    subject: &ReviewSubject<'_>,
-    review: &Review,
-    documents: &[Document],
-    unread: &[String],
-) -> Vec<String> {
-    let Some(main) = review.flaw.as_ref().filter(|_| review.verdict == ReviewVerdict::Flaw) else { return Vec::new() };
-    let mistakes =
-        |flaw: &Flaw| mistakes_in_claim(subject, flaw, &subject.flaw_facts(flaw, documents, unread.to_vec()));
-    let mut all = mistakes(main);
-    if !all.is_empty() {
-        let of_further = |flaw: &Flaw| {
-            mistakes(flaw)
-                .into_iter()
-                .map(|mistake| format!("in the claim about {}: {mistake}", flaw.property))
-                .collect::<Vec<_>>()
-        };
-        all.extend(review.further_flaws.iter().flat_map(of_further));
-    }
-    all
-}
-
-/// What the reviewer has to correct in a review that can be read.
-fn mistakes_in(subject: &ReviewSubject<'_>, review: &Review, documents: &[Document], unread: &[String]) -> Vec<String> {
-    let mut mistakes = survivor_mistakes(review, documents);
-    // A second claim with mistakes is refused by the guard.
-    if !subject.view.state.unreadable {
-        mistakes.extend(claim_mistakes(subject, review, documents, unread));
-    }
-    mistakes
-}
-
-/// The accepted blind readings without words of what each requirement of the property cites. A requirement can be weaker than its
-/// sentence, and only who looks at the sentence notices it.
-fn reading_mistakes(review: &Review, view: &RunView, documents: &[Document]) -> Vec<String> {
-    let Specification { covers, requirements, .. } = &view.specification;
-    let missing = |item: &AcceptedItem| {
-        let name = item.parts().0;
-        let covered = requirements.iter().filter(|r| covers.get(name).is_some_and(|ids| ids.contains(&r.id)));
-        let unquoted = covered.filter(|requirement| {
-            let place = requirement.place.as_deref();
-            place.and_then(|place| repeats_words_of(documents, place, item.quote())) == Some(false)
-        });
-        let unquoted: Vec<String> = unquoted.map(|r| format!("{} [{}]", r.id, r.place_words())).collect();
-        (!unquoted.is_empty()).then(|| {
-            format!(
-                "`accepted_readings` accepts {name:?}, and its `quote` does not repeat, word for word, a few words of the sentence that \
-                 the documents say at {} (several quotations are set apart by \u{2026})",
-                unquoted.join(" and at ")
-            )
-        })
-    };
-    review.accepted_readings.iter().filter_map(missing).collect()
-}
-
-/// The accepted mutants whose reason neither cites a line that exists nor says that there is none.
-fn survivor_mistakes(review: &Review, documents: &[Document]) -> Vec<String> {
-    // A blank line or a heading decides nothing.
-    let says = |place: &LineRange<'_>| {
-        let mut lines = place.document.text.lines().take(place.to).skip(place.from - 1);
-        lines.any(|line| line.chars().any(char::is_alphanumeric) && !line.trim_start().starts_with('#'))
-    };
-    let is_settled = |reason: &str| says_no_line(reason) || places_in(reason, documents, false).iter().any(says);
-    let unsettled = review.accepted_survivors.iter().map(AcceptedItem::parts).filter(|(name, _)| *name != ALL_MUTANTS);
-    let unsettled = unsettled.filter(|(_, reason)| !is_settled(reason.unwrap_or_default()));
-    let words = |(name, _): (&str, _)| {
-        format!(
-            "`accepted_survivors` accepts {name:?}, and its reason neither cites a line of the documents, such as \
-             `docs/file.md:12`, nor says `no line`"
-        )
-    };
-    unsettled.map(words).collect()
-}
-
 /// Lets the guards decide on a review.
 fn judge(
     attempt: &Attempt<'_>,
@@ -285,6 +213,7 @@ fn judge(
     unread: &[String],
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
+    second: Option<&Opinion>,
 ) -> Result<Product, NodeError> {
     let facts = subject.approval_facts(Some(&review), unread.to_vec());
     let claims = |flaw: &Flaw| subject.flaw_facts(flaw, documents, unread.to_vec());
@@ -307,7 +236,7 @@ fn judge(
         // The run decides this later, when it is about to journal the approval.
         violates_policy: false,
     };
-    let mut feedback: Vec<Feedback> = review.issues.iter().flat_map(issue_feedback).collect();
+    let mut feedback: Vec<Feedback> = review.issues.iter().flat_map(|issue| issue_feedback(issue, second)).collect();
     match routing {
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: Some(clause), .. } => {
             let all = claim_mistakes(subject, &review, documents, unread);
@@ -380,8 +309,9 @@ fn unreadable_product(
     })
 }
 
-/// What an issue asks of the node that it blames. If the documents allow both readings, the author of the contracts learns it, too.
-fn issue_feedback(issue: &Issue) -> Vec<Feedback> {
+/// What an issue asks of the node that it blames. If the documents allow both readings, the author of the contracts learns it, too, and
+/// what a second reader says of that.
+fn issue_feedback(issue: &Issue, second: Option<&Opinion>) -> Vec<Feedback> {
     let text = format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion);
     let to = |node: NodeName, first: &str| {
         let text = if first.is_empty() { text.clone() } else { format!("{first}\n\n{text}") };
@@ -390,10 +320,21 @@ fn issue_feedback(issue: &Issue) -> Vec<Feedback> {
     if issue.blame != Some(Blame::Documents) {
         return vec![to(issue.node(), "")];
     }
+    if let Some(Opinion { agrees: false, why }) = second {
+        let decided = format!(
+            "A reviewer took the documents to allow what the specification does and what the contract of the step says. A second \
+             reader does not: {why}\nRead the lines again, and follow the reading that the documents decide."
+        );
+        return vec![to(issue.node(), &decided), to(NodeName::StepContracts, &decided)];
+    }
     let open = "The documents allow what the specification does and what the contract of the step says. List it among the open points, \
-                with both readings.";
+                with both readings, and mark it: `O1 [docs/file.md:12] (disagreement) <the question>? Taken: …`.";
+    let open = match second {
+        Some(Opinion { why, .. }) => format!("{open} A second reader confirms it: {why}"),
+        None => open.to_owned(),
+    };
     let both = "The documents allow what you wrote and what the specification does: allow both, as a disjunction.";
-    vec![to(issue.node(), open), to(NodeName::StepContracts, both)]
+    vec![to(issue.node(), &open), to(NodeName::StepContracts, both)]
 }
 
 /// Whether each violated property is in the text of an issue above minor.
@@ -414,6 +355,14 @@ fn guard_feedback(clause: ApprovalClause, facts: &ApprovalFacts, subject: &Revie
             None => name.to_owned(),
         });
         text = format!("{text}: {}", named.collect::<Vec<_>>().join(", "));
+    }
+    if clause == ApprovalClause::Decided
+        && let Some(Verdict::Inconclusive { reason, timed_out }) = subject.fresh_check().map(|check| &check.verdict)
+    {
+        text = format!("{text}: {reason}");
+        if *timed_out {
+            text.push_str("; smaller constants may help");
+        }
     }
     Feedback { node: clause.node(), from: "what an approval needs".into(), text }
 }

@@ -18,6 +18,9 @@ use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
 /// JSON schema of [`Review`], for models that can be constrained to one.
 pub(super) const SCHEMA: &str = include_str!("review_schema.json");
 
+/// The field of a corrected review that names those which stay as they were.
+const UNCHANGED: &str = "unchanged";
+
 /// The names that `facts.md` lists for each list of accepted items.
 pub(super) struct ListedNames {
     by_list: Vec<(&'static str, Vec<String>)>,
@@ -65,12 +68,38 @@ impl ListedNames {
     }
 }
 
-/// Reads a review. `is_replayed` accepts the form of version 0.2 for accepted items, a name with or without a reason.
+/// A corrected answer together with those fields of the previous one that its list `unchanged` names, and that it does not have. `None`
+/// if it has no such list, or if one of the two answers cannot be read.
+pub(super) fn with_unchanged_fields(answer: &str, previous: &str) -> Option<String> {
+    let (Readable { value: Value::Object(mut fields), .. }, None) = object_and_rest(answer).ok()? else { return None };
+    let (Readable { value: Value::Object(earlier), .. }, _) = object_and_rest(previous).ok()? else { return None };
+    let named: Vec<String> = serde_json::from_value(fields.remove(UNCHANGED)?).ok()?;
+    if named.is_empty() {
+        return None;
+    }
+    for name in named {
+        let value = earlier.get(&name)?.clone();
+        fields.entry(name).or_insert(value);
+    }
+    serde_json::to_string_pretty(&fields).ok()
+}
+
+/// How an answer is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reading {
+    /// It is recorded, so that the form of version 0.2 is accepted for accepted items: a name with or without a reason.
+    pub is_replayed: bool,
+    /// It corrects an answer. Then what is wrong with an accepted item does not make the whole answer useless: the item accepts nothing.
+    pub is_last: bool,
+}
+
+/// Reads a review.
 ///
 /// # Errors
 ///
 /// All mistakes in the form of the review.
-pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool) -> Result<Readable<Review>, Problem> {
+pub(super) fn read_review(answer: &str, listed: &ListedNames, reading: Reading) -> Result<Readable<Review>, Problem> {
+    let Reading { is_replayed, is_last } = reading;
     let (Readable { mut value, mut normalised }, outside) = object_and_rest(answer)?;
     let mut mistakes: Vec<String> = outside.into_iter().map(|problem| problem.what).collect();
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
@@ -89,6 +118,12 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                     flaw.requirement = id;
                 }
             }
+            if !review.unchanged.is_empty() {
+                mistakes.push(
+                    "`unchanged` can name only fields of your last answer, and only if that was one JSON object"
+                        .to_owned(),
+                );
+            }
             mistakes.extend(contradictions(&review));
             for (list, items) in review.accepted_lists_mut() {
                 let mut settled = Vec::new();
@@ -101,6 +136,7 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, is_replayed: bool)
                             ));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
+                        Err(why) if is_last => normalised.push(format!("`{list}[{i}]` {why}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
                     }
                 }
@@ -137,6 +173,11 @@ fn take_unreadable_parts(value: &mut Value) -> Vec<String> {
                     *value = Value::Null;
                 }
             }
+            (UNCHANGED, value) if Vec::<String>::deserialize(&*value).is_err() => {
+                mistakes.push("`unchanged` is no list of names of fields".to_owned());
+                *value = Value::Array(Vec::new());
+            }
+            (UNCHANGED, _) => {}
             (_, Value::Array(items)) => {
                 let mut i = 0;
                 items.retain(|item| {
@@ -308,7 +349,7 @@ mod tests {
     }
 
     fn live(answer: &str) -> Result<Readable<Review>, Problem> {
-        read_review(answer, &listed(), false)
+        read_review(answer, &listed(), Reading::default())
     }
 
     fn approving(list: &str, items: Value) -> String {
@@ -365,8 +406,46 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_item_of_a_corrected_review_accepts_nothing_and_the_rest_counts() {
+        let answer = approving(
+            "accepted_readings",
+            json!([{"name": "Other", "reason": "same"}, {"name": "Safe", "reason": "same"}]),
+        );
+        assert!(live(&answer).is_err());
+        let read = |answer: &str| read_review(answer, &listed(), Reading { is_last: true, ..Reading::default() });
+        let Readable { value, normalised } = read(&answer).unwrap_or_else(|problem| panic!("{}", problem.what));
+        assert_eq!(value.accepted_readings, [AcceptedItem::named("Safe", "same")]);
+        assert!(normalised[0].contains("accepts \"Other\", which `facts.md` does not list"), "{normalised:?}");
+        // What contradicts itself is still no review.
+        assert!(read(r#"{"verdict": "flaw", "issues": []}"#).is_err());
+    }
+
+    #[test]
+    fn a_corrected_review_may_name_the_fields_that_stay() {
+        let previous = r#"{"verdict": "approved", "issues": [], "accepted_readings": [{"name": "Safe", "reason": "same"}], "summary": "old"}"#;
+        let whole = |answer: &str| with_unchanged_fields(answer, previous).map(|text| live(&text).unwrap().value);
+        let answer =
+            r#"{"verdict": "approved", "issues": [], "summary": "new", "unchanged": ["accepted_readings", "summary"]}"#;
+        let review = whole(answer).unwrap();
+        assert_eq!((review.accepted_readings.len(), review.summary.as_str()), (1, "new"));
+        // A list that is left out and not named accepts nothing.
+        let silent = whole(r#"{"verdict": "approved", "issues": [], "unchanged": ["summary"]}"#).unwrap();
+        assert!(silent.accepted_readings.is_empty());
+        for bad in [
+            r#"{"verdict": "approved", "issues": [], "unchanged": ["accepted_cfg"]}"#,
+            r#"{"verdict": "approved", "issues": [], "unchanged": "summary"}"#,
+            r#"{"verdict": "approved", "issues": [], "unchanged": ["summary"]} and nothing else"#,
+        ] {
+            assert_eq!(with_unchanged_fields(bad, previous), None, "{bad}");
+            assert!(live(bad).unwrap_err().what.contains("`unchanged`") || bad.ends_with("else"), "{bad}");
+        }
+        assert_eq!(with_unchanged_fields(answer, "no object"), None);
+    }
+
+    #[test]
     fn a_recorded_review_accepts_by_a_name_alone_or_with_its_reason() {
-        let recorded = |list: &str, item: &str| read_review(&approving(list, json!([item])), &listed(), true);
+        let reading = Reading { is_replayed: true, ..Reading::default() };
+        let recorded = |list: &str, item: &str| read_review(&approving(list, json!([item])), &listed(), reading);
         for (list, item, name, reason) in [
             ("accepted_assumptions", "A1", "A1", ""),
             ("accepted_uncovered", "R02", "R2", ""),

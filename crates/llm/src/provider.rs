@@ -113,6 +113,9 @@ pub struct Timing {
     /// in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_out: Vec<String>,
+    /// Larger bounds of which the check met too many states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub too_many_states: Vec<String>,
     /// Mutants or larger bounds that were not started in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,

@@ -61,7 +61,7 @@ pub use normative::{Account, DEFAULT_NORMATIVE_WORDS, NormativeSentence, account
 pub use open_points::{OpenPoint, Origin, parse_open_points};
 pub use place_overlap::places_overlap;
 pub use problem::{Problem, Readable};
-pub use quote::{quote, repeats_words_of};
+pub use quote::{quote, repeats_words_of, shares_words_with};
 pub use requirements::{Requirement, marked_changes, parse_requirements, section_text, without_sections};
 pub use scope::{other_concerns, out_of_scope_lines};
 pub use single_answer::{AnswerParts, split_answer};

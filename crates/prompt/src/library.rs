@@ -39,6 +39,8 @@ templates![
     "review/second_reading_repair",
     "review/blind_reading_role",
     "review/blind_reading",
+    "review/disagreement_role",
+    "review/disagreement",
     "policy/role",
     "policy/formulate",
     "policy/inject",
@@ -69,8 +71,8 @@ fn samples(name: &str) -> [Value; 2] {
             (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
         }
         "generate_invariants/repair" => (
-            json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
-            json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
+            json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true, "uncovered": "R1, R2"}),
+            json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false, "uncovered": null}),
         ),
         "step_contracts/draft" => (
             json!({"index": "docs/INDEX.md", "has_previous": true, "has_feedback": true}),
@@ -94,8 +96,10 @@ fn samples(name: &str) -> [Value; 2] {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
         }
         "review/blind_reading" => {
-            (json!({"properties": ["P1", "P2"], "again": true}), json!({"properties": ["P1"], "again": false}))
+            let full = json!({"properties": ["P1", "P2"], "assertions": "P2", "again": true});
+            (full, json!({"properties": ["P1"], "assertions": null, "again": false}))
         }
+        "review/disagreement" => (json!({"index": "docs/INDEX.md"}), json!({"index": "docs/INDEX.md"})),
         "policy/inject" => (
             json!({"prompt": "p", "rules": [{"means": "m", "owed": "o"}]}),
             json!({"prompt": "p", "rules": [{"means": "m", "owed": ""}]}),

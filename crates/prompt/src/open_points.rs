@@ -48,7 +48,9 @@ impl Origin {
     /// The origin as a part of a sentence about the documents.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Disagreement => "two authors read the documents differently, and the review found that both readings are allowed",
+            Self::Disagreement => {
+                "two authors read the documents differently, and the review found that both readings are allowed"
+            }
             Self::Contradiction => "the documents contradict each other",
         }
     }
@@ -166,7 +168,9 @@ mod tests {
             ("(disagreement): ", Some(Origin::Disagreement)),
             ("", None),
         ] {
-            let text = format!("## Open points\nO1 [a.md:1, b.md:2] {mark}Is it (disagreement) lost? Taken: yes. Otherwise: no.\n");
+            let text = format!(
+                "## Open points\nO1 [a.md:1, b.md:2] {mark}Is it (disagreement) lost? Taken: yes. Otherwise: no.\n"
+            );
             let found = &parse_open_points(&text)[0];
             assert_eq!((found.origin, found.question.as_str()), (origin, "Is it (disagreement) lost?"), "{mark}");
             assert_eq!(found.place.as_deref(), Some("a.md:1, b.md:2"), "{mark}");

@@ -11,6 +11,8 @@ use super::sentences::Passage;
 
 /// Several sentences up to this length, in characters, are quoted whole, without a choice among them.
 const SHORT: usize = 240;
+/// So many words of a sentence show that it was looked at.
+const ENOUGH: usize = 4;
 /// Shows where sentences were left out.
 const GAP: &str = "[\u{2026}]";
 
@@ -28,7 +30,7 @@ pub fn quote(documents: &[Document], place: &str, reason: &str) -> Option<String
 }
 
 /// Whether a text repeats words of the sentences at a place: a part of it, between gaps such as `…`, stands there word for word and
-/// has two content words, or half of the sentence. `None` if nothing can be cited at the place.
+/// has four words, two content words, or half of the sentence. `None` if nothing can be cited at the place.
 pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Option<bool> {
     let cited: Vec<String> = cited_ranges(place, documents)?.iter().map(cited_text).collect();
     if cited.iter().all(|sentences| content_words(sentences).is_empty()) {
@@ -38,16 +40,25 @@ pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Opti
     let trimmed = |c: char| c.is_whitespace() || matches!(c, '"' | '\u{201c}' | '\u{201d}' | ',' | ';' | '.');
     let mut parts = text.split('\u{2026}').map(|part| part.trim_matches(trimmed));
     Some(parts.any(|part| {
-        let says_enough = |sentences: &String| content_words(part).len() >= 2 || 2 * part.len() > sentences.len();
+        let is_long = part.split_whitespace().count() >= ENOUGH || content_words(part).len() >= 2;
+        let says_enough = |sentences: &String| is_long || 2 * part.len() > sentences.len();
         cited.iter().any(|sentences| has_quote(sentences, part) && says_enough(sentences))
     }))
+}
+
+/// Whether a text has a content word in common with the sentences at a place. `None` if one of the two has no content word, or the
+/// place does not exist.
+pub fn shares_words_with(documents: &[Document], place: &str, text: &str) -> Option<bool> {
+    let cited = cited_ranges(place, documents)?.iter().map(cited_text).collect::<Vec<_>>().join(" ");
+    let (cited, own) = (content_words(&cited), content_words(text));
+    (!cited.is_empty() && !own.is_empty()).then(|| !cited.is_disjoint(&own))
 }
 
 fn quote_range(range: &LineRange<'_>, named: &[String], reason: &str) -> String {
     let passage = Passage::around(&range.document.text, range.from, range.to);
     let cited: Vec<&str> = passage.cited_sentences();
     let is_named = |sentence: &&str| named.iter().any(|words| has_quote(sentence, words));
-    if cited.iter().any(|sentence| is_named(&sentence)) {
+    if cited.iter().any(&is_named) {
         return cited.into_iter().filter(is_named).collect::<Vec<_>>().join(" ");
     }
     if cited.iter().map(|sentence| sentence.chars().count()).sum::<usize>() <= SHORT {
@@ -114,7 +125,7 @@ mod tests {
     #[test]
     fn words_of_the_cited_sentence_are_told_from_others() {
         let documents =
-            [Document { path: "a.md".into(), text: "The *next* caller in the\nqueue is woken.\n\nIt ends.\n\n---\n".into() }];
+            [Document { path: "a.md".into(), text: "The *next* caller in the\nqueue is woken.\n\nIt ends.\n\n---\n\nThen it releases the lock. After that it does nothing more.\n".into() }];
         let repeats = |place: &str, text: &str| repeats_words_of(&documents, place, text);
         for (place, text, expected) in [
             ("a.md:1", "the next caller in the queue", Some(true)),
@@ -123,6 +134,8 @@ mod tests {
             ("a.md:1", "some caller is served", Some(false)),
             ("a.md:1", "caller", Some(false)),
             ("a.md:1", "in the", Some(false)),
+            ("a.md:8", "After that it does nothing more.", Some(true)),
+            ("a.md:8", "After that it", Some(false)),
             ("a.md:1", "", Some(false)),
             ("a.md:1, 4", "It ends", Some(true)),
             ("a.md:4", "It ends.", Some(true)),

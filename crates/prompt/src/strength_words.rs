@@ -4,7 +4,10 @@
 /// Strong words and phrases of one meaning, and others by which a requirement says the same. Words that deny are left out,
 /// because a requirement often says the same without them.
 const MEANINGS: [(&[&str], &[&str]); 12] = [
-    (&["each", "every", "all", "any", "both", "whoever", "whichever"], &["whatever", "anyone", "anybody", "no", "never"]),
+    (
+        &["each", "every", "all", "any", "both", "whoever", "whichever"],
+        &["whatever", "anyone", "anybody", "no", "never"],
+    ),
     (&["next"], &[]),
     (&["first", "oldest", "earliest", "fifo", "in order", "in the order"], &["order", "before"]),
     (&["last", "latest", "newest"], &[]),
@@ -14,7 +17,10 @@ const MEANINGS: [(&[&str], &[&str]); 12] = [
     (&["at most", "no more than", "not more than"], &["never more than", "one at a time", "<=", "\u{2264}", "limit"]),
     (&["at least", "no fewer than", "no less than"], &["never fewer than", ">=", "\u{2265}"]),
     (&["before", "until"], &["not yet", "already", "after", "while", "once"]),
-    (&["immediately", "at once", "right away", "instantly", "atomically"], &["directly", "one step", "same step", "next"]),
+    (
+        &["immediately", "at once", "right away", "instantly", "atomically"],
+        &["directly", "one step", "same step", "next"],
+    ),
     (&["always", "at all times", "permanently"], &["for ever", "forever", "never", "every", "at any time"]),
 ];
 
@@ -48,7 +54,11 @@ mod tests {
             ("Every request is answered at most once.", "A request is answered.", vec!["every", "at most"]),
             ("Every request is answered.", "Whoever asks, all of them, has an answer.", vec![]),
             ("It must never exceed N.", "It is <= N always.", vec![]),
-            ("Messages arrive in order, *exactly* once.", "Messages arrive in the order of sending, exactly once.", vec![]),
+            (
+                "Messages arrive in order, *exactly* once.",
+                "Messages arrive in the order of sending, exactly once.",
+                vec![],
+            ),
             ("Nextcloud is allied.", "It is.", vec![]),
             ("", "", vec![]),
         ] {

@@ -34,7 +34,10 @@ impl LargerBound {
     /// Whether the check with it was not made or came to no verdict.
     pub fn is_open(&self) -> bool {
         match &self.result {
-            LargerBoundResult::TooLarge | LargerBoundResult::NotTried | LargerBoundResult::Undecided { .. } => true,
+            LargerBoundResult::TooLarge
+            | LargerBoundResult::TooManyStates { .. }
+            | LargerBoundResult::NotTried
+            | LargerBoundResult::Undecided { .. } => true,
             LargerBoundResult::Holds { .. } | LargerBoundResult::Violated { .. } | LargerBoundResult::Excluded => false,
         }
     }
@@ -73,13 +76,17 @@ pub fn larger_bounds_lines(larger: &[LargerBound]) -> Vec<String> {
         _ => None,
     });
     let too_large = list("not decided within their share of the time:", &having(LargerBoundResult::TooLarge));
+    let too_many = list("not decided, because they have too many states:", &|bound| match bound.result {
+        LargerBoundResult::TooManyStates { limit } => Some(format!("{} (more than {limit})", bound.name())),
+        _ => None,
+    });
     let not_tried = list("not tried, because no time was left for them:", &having(LargerBoundResult::NotTried));
     let excluded = list("excluded by an ASSUME:", &having(LargerBoundResult::Excluded));
     let undecided = list("not decided:", &|bound| match &bound.result {
         LargerBoundResult::Undecided { why } => Some(format!("{} ({})", bound.name(), why.trim())),
         _ => None,
     });
-    [holds, too_large, not_tried, excluded, undecided].into_iter().flatten().collect()
+    [holds, too_many, too_large, not_tried, excluded, undecided].into_iter().flatten().collect()
 }
 
 impl Cfg {

@@ -465,6 +465,11 @@ pub enum LargerBoundResult {
     Excluded,
     /// The check did not end in its share of the time.
     TooLarge,
+    /// The check met more distinct states than a check with a larger bound may have.
+    TooManyStates {
+        /// This limit.
+        limit: u64,
+    },
     /// No time was left for it.
     NotTried,
     /// The check came to no verdict for another reason.

@@ -331,7 +331,7 @@ impl ApprovalClause {
             }
             ApprovalClause::Evaluates => "the model checker could not evaluate the specification".into(),
             ApprovalClause::NothingViolated => "the last check found a violation".into(),
-            ApprovalClause::Decided => "the last check came to no verdict; smaller constants may help".into(),
+            ApprovalClause::Decided => "the last check came to no verdict".into(),
             ApprovalClause::Complete => "the exploration was not complete: states were left on the queue".into(),
             ApprovalClause::Moved => "no state beyond the initial ones was explored".into(),
             ApprovalClause::TypeOkChecked => "TypeOK was not among the checked invariants".into(),

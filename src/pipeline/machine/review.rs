@@ -157,6 +157,9 @@ pub struct Review {
     /// Lines of the configuration that bound the check and are accepted.
     #[serde(default)]
     pub accepted_cfg: Vec<AcceptedItem>,
+    /// The fields that a corrected answer leaves as they were in the one before. Empty in a review that was read: they are filled in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchanged: Vec<String>,
     /// The claimed flaw, with the verdict `flaw`.
     #[serde(default)]
     pub flaw: Option<Flaw>,

@@ -122,7 +122,8 @@ impl RunView {
             revision.requirements.iter().cloned().map(|covered| result(covered, check, review)).collect();
         if self.settings.blind_reading {
             let read = self.blind_readings_of(revision);
-            let is_accepted = |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
+            let is_accepted =
+                |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
             let is_unaccepted = |name: &&String| *name != DEADLOCK && !is_accepted(name);
             for result in &mut results {
                 if let RequirementStatus::Holds { by, unaccepted_readings } = &mut result.status {
@@ -264,7 +265,7 @@ mod tests {
             undecided("too many states").words_without_repeated_reason(Some("the time is over")),
             "UNDECIDED: P (too many states)"
         );
-        let holds = RequirementStatus::Holds { by: vec!["P".to_owned()], unread: Vec::new() };
+        let holds = RequirementStatus::Holds { by: vec!["P".to_owned()], unaccepted_readings: Vec::new() };
         assert_eq!(holds.words_without_repeated_reason(Some("the time is over")), holds.words());
     }
 }

@@ -82,7 +82,16 @@ mod tests {
     fn point(id: &str, place: Option<&str>, question: &str, taken: &str, otherwise: &str) -> OpenPoint {
         let (question, taken, otherwise) = (question.to_owned(), taken.to_owned(), otherwise.to_owned());
         let place = place.map(str::to_owned);
-        OpenPoint { id: id.to_owned(), place, question, taken, otherwise, affects: Vec::new(), misplaced: None, origin: None }
+        OpenPoint {
+            id: id.to_owned(),
+            place,
+            question,
+            taken,
+            otherwise,
+            affects: Vec::new(),
+            misplaced: None,
+            origin: None,
+        }
     }
 
     #[test]

@@ -99,7 +99,9 @@ pub(super) fn requirements(context: &RunContext<'_>) -> Option<Section> {
                 tone,
                 words: match &result.status {
                     // The properties are listed below it.
-                    RequirementStatus::Holds { unaccepted_readings, .. } if unaccepted_readings.is_empty() => short.to_owned(),
+                    RequirementStatus::Holds { unaccepted_readings, .. } if unaccepted_readings.is_empty() => {
+                        short.to_owned()
+                    }
                     other => other.words(),
                 },
                 properties: names.into_iter().map(|name| evidence.property_row(name)).collect(),

@@ -279,3 +279,70 @@ fn a_forged_approval_without_the_reading_is_refused() {
     let done = forged(&bench, ("attempt_finished", "review"), facts, &json!(["NeverAbove"])).expect(1);
     assert!(done.stdout.contains("readings_accepted"), "{}", done.stdout);
 }
+
+#[test]
+fn assertions_that_cover_a_requirement_are_read_as_one_property() {
+    let module = MODULE.replace("      n := n + 1;\n", "      n := n + 1;\n      assert n <= Max;\n");
+    let invariants = "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n";
+    let cfg = CFG.replace(" NeverAbove", "") + "\\* Assertion covers R1\n";
+    let script = good()
+        .answer("formalize", 0, 1, "draft", &fenced(&module))
+        .answer("generate_invariants", 0, 1, "draft", &sections(invariants, "", WITNESSES, &cfg))
+        .answer("review", 0, 1, "blind_reading", &said("the assert after the step fails if v1 is above c1"));
+    let accepted =
+        |readings: &[&str]| script.clone().answer("review", 0, 1, "draft", &accepting(readings)).having_read_all();
+    let bench = counter::bench();
+    bench.forge(&accepted(&[]), &["--max-revisions", "0"]).expect(1);
+    assert_eq!(last_guard(&bench)["facts"]["unaccepted_readings"], json!(["Assertion"]));
+    let journal = bench.journal("specs");
+    let is_asked = |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "blind_reading";
+    let sent = &journal.iter().find(is_asked).unwrap()["data"];
+    let prompt = bench.read(&format!("specs/artifacts/{}", sent["prompt"].as_str().unwrap()));
+    assert!(prompt.contains("`P1` stands for the assertions of the algorithm together"), "{prompt}");
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("blind reading of Assertion: the assert after the step fails if n is above Max"), "{facts}");
+    let bench = counter::bench();
+    bench.forge(&accepted(&["Assertion"]), &[]).expect(0);
+    genuine(&bench);
+}
+
+#[test]
+fn what_holds_beside_a_violation_is_read_and_says_whether_the_review_accepts_it() {
+    let invariants = INVARIANTS.to_owned() + "\\* covers R2\nStartsAtZero == n >= 0\n";
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] It starts at zero. (safety)\n");
+    let cfg = CFG.replace(" NeverAbove", " NeverAbove StartsAtZero");
+    let flaw = |readings: &[&str]| {
+        let steps: Vec<Value> =
+            (1..=4).map(|n| json!({"step": n, "file": "docs/counter.md", "line": 3, "why": "it adds one"})).collect();
+        json!({"verdict": "flaw", "summary": "s", "issues": [], "accepted_readings": readings,
+               "flaw": {"requirement": "R1", "property": "NeverAbove", "steps": steps}})
+    };
+    let script = |readings: &[&str]| {
+        good()
+            .answer("informal_spec", 0, 1, "draft", &informal)
+            .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("n < Max", "n <= Max")))
+            .answer("generate_invariants", 0, 1, "draft", &sections(&invariants, "", WITNESSES, &cfg))
+            .answer("review", 0, 1, "draft", &flaw(readings).to_string())
+            .having_read_all()
+            .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"line 3\"}")
+    };
+    let read = |script: Script| script.answer("review", 0, 1, "blind_reading", &said("v1 below zero"));
+    let unaccepted = "holds, checked by StartsAtZero; the review accepts no blind reading of StartsAtZero";
+    for (script, is_accepted, is_read) in [
+        (read(script(&["StartsAtZero"])), true, true),
+        (read(script(&[])), false, true),
+        // A recording of an earlier version, in which another revision had one.
+        (script(&[]).answer("review", 1, 1, "blind_reading", &said("v1 below zero")), false, false),
+    ] {
+        let bench = counter::bench();
+        bench.forge(&script, &[]).expect(1);
+        assert_eq!(outcome(&bench.journal("specs")), "flaw_found");
+        assert_eq!(readings(&bench), usize::from(is_read));
+        assert_eq!(done_text(&bench).contains(unaccepted), !is_accepted, "{}", done_text(&bench));
+        let facts = bench.read("specs/workspace/facts.md");
+        assert_eq!(facts.contains("blind reading of StartsAtZero: n below zero"), is_read, "{facts}");
+        // What is violated speaks for itself.
+        assert!(!facts.contains("blind reading of NeverAbove"), "{facts}");
+        genuine(&bench);
+    }
+}

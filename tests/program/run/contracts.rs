@@ -162,6 +162,41 @@ fn a_violated_contract_is_a_disagreement_that_the_review_decides() {
 }
 
 #[test]
+fn a_second_reader_confirms_that_the_documents_allow_both_readings() {
+    let wrong = with_contracts(&CONTRACTS.replace("n + 1", "n + 2"))
+        .answer("review", 0, 1, "draft", &blaming("documents"))
+        .having_read_all();
+    for (agrees, told) in [
+        (
+            true,
+            "mark it: `O1 [docs/file.md:12] (disagreement) <the question>? Taken: …`. A second reader confirms it: line 3 says one",
+        ),
+        (
+            false,
+            "A second reader does not: line 3 says one\nRead the lines again, and follow the reading that the documents decide.",
+        ),
+    ] {
+        let opinion = json!({"agrees": agrees, "why": "line 3 says one"}).to_string();
+        let bench = counter::bench();
+        bench.forge(&wrong.clone().answer("review", 0, 1, "disagreement", &opinion), &[]);
+        let journal = bench.journal("specs");
+        let feedback = bench.read("specs/workspace/feedback.md");
+        assert!(feedback.contains(told), "{feedback}");
+        assert!(bench.read("specs/history/rev_0/review.md").contains(": line 3 says one"));
+        // The reader sees the contract and the step, and not the module.
+        let asked = journal.iter().find(|e| name(e) == "request_sent" && e["data"]["key"]["purpose"] == "disagreement");
+        let offered = asked.unwrap()["data"]["offered"].as_array().unwrap();
+        let paths: Vec<&str> = offered.iter().map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, ["disagreement.md", "docs/INDEX.md", "docs/counter.md"]);
+        let shown = bench.read(&format!("specs/artifacts/{}", offered[0]["sha"].as_str().unwrap()));
+        for part in ["Effect_Add == n' = n + 2", "2  Add", "see docs/counter.md:3"] {
+            assert!(shown.contains(part), "{part}\n{shown}");
+        }
+        genuine(&bench);
+    }
+}
+
+#[test]
 fn an_approval_needs_a_contract_for_each_step() {
     let free = "\\* free: the document says nothing about it\n";
     let open = CONTRACTS

@@ -39,7 +39,10 @@ fn recorded(late: &[&str]) -> Value {
 }
 
 fn point(number: usize, affects: &str) -> String {
-    format!("O{number} [docs/counter.md:{}] May the limit be zero? Taken: yes. Otherwise: no. Affects: R1, {affects}.\n", number + 2)
+    format!(
+        "O{number} [docs/counter.md:{}] May the limit be zero? Taken: yes. Otherwise: no. Affects: R1, {affects}.\n",
+        number + 2
+    )
 }
 
 /// The check of a run.
@@ -54,11 +57,26 @@ fn checked(script: &Script) -> Value {
 fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
     let shortest = ["Start", "Jump"];
     for (points, late, actions, said) in [
-        (point(1, "Jump"), &[][..], &["Start", "Add", "More"][..], "takes no step of Jump, which rest on O1; the shortest one, of 3 states, does"),
+        (
+            point(1, "Jump"),
+            &[][..],
+            &["Start", "Add", "More"][..],
+            "takes no step of Jump, which rest on O1; the shortest one, of 3 states, does",
+        ),
         // No other way is left.
-        (point(1, "Jump, More"), &[], &shortest, "without the steps of Jump, More, which rest on O1, NeverAbove is not violated"),
+        (
+            point(1, "Jump, More"),
+            &[],
+            &shortest,
+            "without the steps of Jump, More, which rest on O1, NeverAbove is not violated",
+        ),
         // Together they leave no way, and one of them does.
-        (point(1, "Jump") + &point(2, "Start, More"), &[], &["Start", "Add", "More"], "takes no step of Jump, which rest on O1"),
+        (
+            point(1, "Jump") + &point(2, "Start, More"),
+            &[],
+            &["Start", "Add", "More"],
+            "takes no step of Jump, which rest on O1",
+        ),
         (point(1, "More"), &[], &shortest, ""),
         (point(1, "Jump"), &["NeverAbove without O1"], &shortest, "it is not decided whether NeverAbove is violated"),
     ] {

@@ -69,9 +69,9 @@ fn full() -> Value {
         "issues": [{"severity": "major", "category": "cfg_mismatch", "blame": "spec", "description": "d", "suggestion": "s"}],
         "intended_dead": [named("A")], "accepted_changes": [named("B")], "accepted_uncovered": [named("R1")],
         "accepted_open_points": [named("O1")], "accepted_assumptions": [named("A1")], "accepted_sentences": [named("N1")],
-        "accepted_readings": [named("P")], "accepted_without_contract": [named("L")], "accepted_survivors": [named("M")],
+        "accepted_readings": [{"name": "P", "reason": "why", "quote": "words"}], "accepted_without_contract": [named("L")], "accepted_survivors": [named("M")],
         "accepted_bounds": [named("N = 3")], "accepted_cfg": [named("C")],
-        "flaw": flaw, "further_flaws": [flaw], "summary": "s",
+        "flaw": flaw, "further_flaws": [flaw], "summary": "s", "unchanged": ["summary"],
     })
 }
 
@@ -239,7 +239,7 @@ fn only_requests_for_objects_have_a_schema() {
         let empty = json!({
             "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "blame": null, "description": "d", "suggestion": ""}],
             "summary": "", "intended_dead": [], "accepted_changes": [], "accepted_uncovered": [], "accepted_open_points": [], "accepted_assumptions": [],
-            "accepted_sentences": [], "accepted_readings": [], "accepted_without_contract": [], "accepted_survivors": [], "accepted_bounds": [], "accepted_cfg": [], "flaw": null, "further_flaws": [],
+            "accepted_sentences": [], "accepted_readings": [], "accepted_without_contract": [], "accepted_survivors": [], "accepted_bounds": [], "accepted_cfg": [], "flaw": null, "further_flaws": [], "unchanged": [],
         });
         assert_eq!(complaint(posted, &empty), None);
         let least = json!({
