@@ -171,7 +171,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("module", r#""Spec""#, EXAMPLE),
     (
         "normative_words",
-        r#"["must", "shall", "never", "always", "at no time", "only if", "at most", "exactly once", "exactly one", "unless", "is guaranteed", "are guaranteed", "cannot", "eventually"]"#,
+        r#"["must", "shall", "never", "always", "at no time", "only if", "at most", "exactly once", "exactly one", "unless", "is guaranteed", "are guaranteed", "cannot", "eventually", "at least", "stay", "stays", "remain", "remains", "until", "before", "after"]"#,
         DEFAULT,
     ),
     ("draft", r#""nodes""#, EXAMPLE),

@@ -25,9 +25,12 @@ use crate::config::{Draft, Settings};
 use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
+use crate::nodes::NodeContext;
 use crate::pipeline::{self, Interface, MadeFrom, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
-use crate::prompt::{DEFAULT_NORMATIVE_WORDS, Documents, Exemplar, read_documents, read_exemplars};
+use crate::prompt::{
+    DEFAULT_NORMATIVE_WORDS, Documents, EARLIER_NORMATIVE_WORDS, Exemplar, read_documents, read_exemplars,
+};
 use crate::report::skipped_lines;
 use crate::shell::shell_word;
 use crate::tla::is_module_name;
@@ -163,7 +166,7 @@ pub(super) async fn create_run(
         blind_reading: reads_blindly(settings, &prepared.context),
         objective: job.objective,
         concern: settings.given.concern.clone(),
-        normative_words: normative_words(&settings.given.normative_words),
+        normative_words: normative_words(&settings.given.normative_words, context),
         module,
         interface: job.interface.words(),
         interface_names: job.interface,
@@ -208,10 +211,14 @@ fn module_name(given: Option<&str>) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The words as given, or the default ones; an empty word looks for nothing.
-fn normative_words(given: &[String]) -> Vec<String> {
+/// The words as given; or those of the recording, which has answers about no other sentences; or the default ones. An empty word
+/// looks for nothing.
+fn normative_words(given: &[String], context: &NodeContext) -> Vec<String> {
     if given.is_empty() {
-        return DEFAULT_NORMATIVE_WORDS.map(str::to_owned).to_vec();
+        let recorded = context.caller.normative_words().map(<[String]>::to_vec);
+        let count = if context.is_replay() { EARLIER_NORMATIVE_WORDS } else { DEFAULT_NORMATIVE_WORDS.len() };
+        let default = || DEFAULT_NORMATIVE_WORDS[..count].iter().map(|word| (*word).to_owned()).collect();
+        return recorded.unwrap_or_else(default);
     }
     given.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
 }

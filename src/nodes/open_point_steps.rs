@@ -51,6 +51,7 @@ impl NodeContext {
         let mut searches = Vec::new();
         for name in checked.outcome.violated_names().map(str::to_owned).collect::<Vec<_>>() {
             let Some(focused) = checked.outcome.focused_on(&name) else { continue };
+            let (mut needed, mut undecided) = (Vec::new(), Vec::new());
             for avoided in choices(view, module, &focused) {
                 let mut search = OpenPointSearch {
                     property: name.clone(),
@@ -69,31 +70,30 @@ impl NodeContext {
                         found
                     }
                 };
-                let labels = avoided.labels.join(", ");
                 let points = search.points.join(", ");
-                let sentence = match &found {
-                    Some(Some(_)) => format!(
-                        "the counterexample to {name} takes no step of {labels}, which rest on {points}; the shortest one, of {} states, does",
-                        focused.trace.as_ref().map_or(0, |trace| trace.steps.len())
-                    ),
-                    Some(None) => {
-                        format!("without the steps of {labels}, which rest on {points}, {name} is not violated")
-                    }
-                    None => format!(
-                        "it is not decided whether {name} is violated without the steps of {labels}, which rest on {points}"
-                    ),
-                };
-                checked.outcome.warnings.push(sentence);
                 search.timed_out = found.is_none();
                 search.found = matches!(found, Some(Some(_)));
                 let is_done = search.found;
                 searches.push(search);
-                if let Some(Some(trace)) = found {
-                    replace_trace(&mut checked.outcome, &name, trace);
+                match found {
+                    Some(Some(trace)) => {
+                        let states = focused.trace.as_ref().map_or(0, |trace| trace.steps.len());
+                        checked.outcome.warnings.push(format!(
+                            "the counterexample to {name} takes no step of {}, which rest on {points}; the shortest one, of {states} \
+                             states, does",
+                            avoided.labels.join(", ")
+                        ));
+                        replace_trace(&mut checked.outcome, &name, trace);
+                    }
+                    Some(None) => needed.push(points),
+                    None => undecided.push(points),
                 }
                 if is_done {
                     break;
                 }
+            }
+            if !searches.iter().any(|search: &OpenPointSearch| search.property == name && search.found) {
+                checked.outcome.warnings.extend(without_other(&name, &needed, &undecided));
             }
         }
         Ok(Some(searches))
@@ -129,6 +129,22 @@ impl NodeContext {
             ref verdict @ Verdict::Violated { .. } if *verdict == focused.verdict => outcome.trace.map(Some),
             _ => None,
         })
+    }
+}
+
+/// Says that no counterexample does without the steps that open points affect; nothing if none was searched for.
+fn without_other(property: &str, needed: &[String], undecided: &[String]) -> Option<String> {
+    let list = |sets: &[String]| sets.iter().map(|set| format!("{{{set}}}")).collect::<Vec<_>>().join(", ");
+    let needed = (!needed.is_empty()).then(|| {
+        format!("without the steps that open points affect, {property} is not violated, for each of {}", list(needed))
+    });
+    let undecided = (!undecided.is_empty()).then(|| format!("not decided for {}", list(undecided)));
+    match (needed, undecided) {
+        (Some(needed), Some(undecided)) => Some(format!("{needed}; {undecided}")),
+        (None, Some(undecided)) => {
+            Some(format!("whether {property} is violated without the steps that open points affect is {undecided}"))
+        }
+        (needed, None) => needed,
     }
 }
 

@@ -39,6 +39,7 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
             late: is_late(entry, &sent.key.node, entries),
             check_timed_out: check_timed_out(entry, &sent.key.node, entries),
             timing: Vec::new(),
+            normative_words: None,
             answer: store.text(&answer.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
@@ -49,6 +50,8 @@ pub fn build_recording(entries: &[Entry], store: &ArtifactStore) -> Result<Recor
     }
     // Most of these attempts have no answer of their own, and the format has one line an answer.
     if let Some(first) = recording.answers.first_mut() {
+        let started = entries.iter().find_map(|entry| entry.event.try_as_run_started_ref());
+        first.normative_words = started.map(|settings| settings.normative_words.clone());
         first.timing = entries.iter().filter_map(|entry| timing_of(entry, &lineage)).collect();
     }
     Ok(recording)

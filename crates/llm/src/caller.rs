@@ -298,6 +298,11 @@ impl Caller {
         self.provider.has_answer(key)
     }
 
+    /// The words that made a sentence normative, from the provider's recording.
+    pub fn normative_words(&self) -> Option<&[String]> {
+        self.provider.normative_words()
+    }
+
     /// The clock's decisions in this attempt of a node, from the provider's recording.
     pub fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.provider.timing(node, branch_index, attempt)

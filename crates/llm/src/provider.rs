@@ -319,6 +319,11 @@ pub trait Provider: Send + Sync {
         true
     }
 
+    /// The words that made a sentence normative when the answers were recorded, if this is known.
+    fn normative_words(&self) -> Option<&[String]> {
+        None
+    }
+
     /// The clock's decisions in this attempt of a node, if they are known.
     fn timing(&self, _node: &str, _branch_index: u32, _attempt: u32) -> Option<&Timing> {
         None

@@ -56,6 +56,10 @@ pub struct Recorded {
     /// have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timing: Vec<Timing>,
+    /// The words that made a sentence of the documents normative in the recorded run. The first answer holds them; older recordings have
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normative_words: Option<Vec<String>>,
     pub answer: String,
 }
 
@@ -96,6 +100,7 @@ impl Recorded {
             late: false,
             check_timed_out: false,
             timing: Vec::new(),
+            normative_words: None,
             answer: answer.text.clone(),
         }
     }

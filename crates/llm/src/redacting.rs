@@ -79,6 +79,10 @@ impl Provider for RedactingProvider {
         self.inner.has_answer(key)
     }
 
+    fn normative_words(&self) -> Option<&[String]> {
+        self.inner.normative_words()
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         self.inner.timing(node, branch_index, attempt)
     }

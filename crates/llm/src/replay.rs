@@ -149,6 +149,10 @@ impl Provider for Replay {
         self.recording.answers.iter().any(|answer| answer.key == *key)
     }
 
+    fn normative_words(&self) -> Option<&[String]> {
+        self.recording.answers.iter().find_map(|answer| answer.normative_words.as_deref())
+    }
+
     fn timing(&self, node: &str, branch_index: u32, attempt: u32) -> Option<&Timing> {
         let mut all = self.recording.answers.iter().flat_map(|answer| &answer.timing);
         all.find(|timing| (timing.node.as_str(), timing.branch_index, timing.attempt) == (node, branch_index, attempt))

@@ -1,9 +1,15 @@
 //! The prompt templates. They are compiled in, and files of a folder can override single ones.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+use handlebars::{
+    Context, Handlebars, Helper, HelperDef, HelperResult, JsonTruthy as _, Output, RenderContext, RenderError,
+    RenderErrorReason, Renderable as _, TemplateError, no_escape,
+};
+use regex::Regex;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,7 +18,7 @@ use tlaforge_files as files;
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
         /// Name and text of every template in `prompts/`.
-        const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../templates/", $name, ".md.j2")))),*];
+        const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../prompts/", $name, ".md.hbs")))),*];
     };
 }
 
@@ -128,41 +134,43 @@ fn samples(name: &str) -> [Value; 2] {
 /// Names of built-in templates that had another name in version 0.1.
 const RENAMED: [(&str, &str); 2] = [("whole/role", "single_call/role"), ("whole/draft", "single_call/draft")];
 
-/// Maximum number of steps of the template engine for one rendering; the built-in templates need fewer than 10,000 with
-/// 600 rules. A template can come with a downloaded folder, and nested loops could run for years.
-const MAX_STEPS: u64 = 200_000;
+/// How many loops of a template may be inside each other. A template can come with a downloaded folder, and nested loops could run
+/// for years.
+const MAX_LOOPS: usize = 2;
+/// How many templates a template may include, directly or through others.
+const MAX_INCLUDED: usize = 100;
 
 /// A prompt that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     /// The folder does not exist.
-    #[error("{path} is no folder; --prompts takes a folder with files such as formalize/draft.md.j2")]
+    #[error("{path} is no folder; --prompts takes a folder with files such as formalize/draft.md.hbs")]
     NoFolder { path: PathBuf },
-    /// A prompt of version 0.1. Ignoring it would use the built-in prompt silently.
+    /// A prompt of version 0.1 or 0.2. Ignoring it would use the built-in prompt silently.
     #[error(
-        "{path} is a prompt for tlaforge 0.1, which this version does not read; convert it to the Jinja template {wanted}, \
-         or remove it"
+        "{path} is a prompt for tlaforge {version}, which this version does not read; write it as the Handlebars template {wanted} \
+         (`{{{{#if x}}}}…{{{{/if}}}}`, `{{{{#each xs}}}}…{{{{this}}}}…{{{{/each}}}}`), or remove it"
     )]
-    Outdated { path: PathBuf, wanted: String },
+    Outdated { path: PathBuf, version: &'static str, wanted: String },
     /// A file cannot be read.
     #[error("cannot read the prompt {path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
     /// A template is not well-formed.
-    #[error("the prompt {name} is not a well-formed Jinja template: {source}")]
+    #[error("the prompt {name} is not a well-formed Handlebars template: {source}")]
     Template {
         /// Its name, or its path if it overrides a built-in one.
         name: String,
-        source: Box<minijinja::Error>,
+        source: Box<TemplateError>,
     },
+    /// A template has a construct that could run without an end, or without a bound that matters.
+    #[error("the prompt {name} {what}")]
+    Unbounded { name: String, what: String },
     /// A template refers to a value that no request has.
-    #[error("the prompt {name} uses {{{{ {value} }}}}, which has no value; its values are: {known}")]
+    #[error("the prompt {name} uses {{{{{value}}}}}, which has no value; its values are: {known}")]
     UnknownValue { name: String, value: String, known: String },
-    /// The loops of a template exceed `MAX_STEPS`.
-    #[error("the prompt {name} needs more than {MAX_STEPS} steps of the template engine; shorten or remove its loops")]
-    TooManySteps { name: String },
     /// A template cannot be rendered.
     #[error("the prompt {name} cannot be rendered: {source}")]
-    Render { name: String, source: Box<minijinja::Error> },
+    Render { name: String, source: Box<RenderError> },
     /// A template writes more text than any model reads.
     #[error("the prompt {name} is longer than {} MiB", files::MEDIUM >> 20)]
     TooLong { name: String },
@@ -181,27 +189,21 @@ pub struct Template {
 /// All templates of a run.
 #[derive(Debug)]
 pub struct PromptLibrary {
-    engine: Environment<'static>,
+    engine: Handlebars<'static>,
     templates: Vec<Template>,
 }
 
 impl PromptLibrary {
     /// Loads the built-in templates, replaced by those in `dir`, and renders each with sample data.
     pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
-        let mut engine = Environment::new();
-        engine.set_undefined_behavior(UndefinedBehavior::Strict);
+        let mut engine = Handlebars::new();
+        // A missing value is an error, not an empty text.
+        engine.set_strict_mode(true);
+        engine.register_helper("if", Box::new(Condition { wanted: true }));
+        engine.register_helper("unless", Box::new(Condition { wanted: false }));
         // Prompts are not HTML: escaping would turn the `<` of TLA+ into an entity.
-        engine.set_auto_escape_callback(|_| AutoEscape::None);
-        // A line that holds only a tag leaves no empty line in the prompt.
-        engine.set_trim_blocks(true);
-        engine.set_lstrip_blocks(true);
-        engine.set_keep_trailing_newline(true);
-        engine.set_formatter(|out, state, value| {
-            // The default writes `none`, which a model would take for a word of the prompt.
-            if value.is_none() { Ok(()) } else { minijinja::escape_formatter(out, state, value) }
-        });
-        engine.set_fuel(Some(MAX_STEPS));
-        let mut templates = Vec::new();
+        engine.register_escape_fn(no_escape);
+        let mut templates: Vec<Template> = Vec::new();
         if let Some(dir) = dir {
             if !dir.is_dir() {
                 return Err(PromptError::NoFolder { path: dir.to_owned() });
@@ -209,7 +211,7 @@ impl PromptLibrary {
             refuse_outdated_files(dir)?;
         }
         for (name, text) in BUILT_IN {
-            let path = dir.map(|d| d.join(format!("{name}.md.j2")));
+            let path = dir.map(|d| d.join(format!("{name}.md.hbs")));
             let own = match dir.zip(path.as_deref()).map(|(dir, path)| files::read_text_within(dir, path, files::SMALL))
             {
                 Some(Ok(own)) => Some(own),
@@ -219,16 +221,30 @@ impl PromptLibrary {
                 _ => None,
             };
             let used = own.unwrap_or_else(|| (*text).to_owned());
-            engine.add_template_owned(*name, used.clone()).map_err(|source| {
-                let own = path.filter(|p| p.exists()).map(|p| p.display().to_string());
-                PromptError::Template { name: own.unwrap_or_else(|| (*name).to_owned()), source: Box::new(source) }
-            })?;
+            let shown = || {
+                let own = path.as_ref().filter(|path| path.exists()).map(|path| path.display().to_string());
+                own.unwrap_or_else(|| (*name).to_owned())
+            };
+            if let Some(what) = unbounded_construct(&used) {
+                return Err(PromptError::Unbounded { name: shown(), what });
+            }
+            engine
+                .register_template_string(name, &used)
+                .map_err(|source| PromptError::Template { name: shown(), source: Box::new(source) })?;
             templates.push(Template { name, own: used != *text, text: used });
         }
+        refuse_many_included(&templates)?;
         let library = Self { engine, templates };
-        for (name, _) in BUILT_IN {
+        for Template { name, text, .. } in &library.templates {
             let samples = samples(name);
-            library.check_values(name, &samples[0])?;
+            // A branch that no sample takes is not rendered.
+            if let Some(value) = unknown_value(text, &samples[0]) {
+                return Err(PromptError::UnknownValue {
+                    name: (*name).to_owned(),
+                    value,
+                    known: known_values(&samples[0]),
+                });
+            }
             for sample in samples {
                 library.render(name, &sample)?;
             }
@@ -240,44 +256,129 @@ impl PromptLibrary {
         &self.templates
     }
 
-    /// Refuses a name that the data lacks. An error of the engine itself would not repeat the name.
-    fn check_values(&self, name: &str, data: &Value) -> Result<(), PromptError> {
-        let Ok(template) = self.engine.get_template(name) else { return Ok(()) };
-        let exists = |path: &str| path.split('.').try_fold(data, |value, part| value.get(part)).is_some();
-        let mut unknown: Vec<String> =
-            template.undeclared_variables(true).into_iter().filter(|path| !exists(path)).collect();
-        unknown.sort();
-        let Some(value) = unknown.into_iter().next() else { return Ok(()) };
-        let known: Vec<&str> = data.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Err(PromptError::UnknownValue { name: name.to_owned(), value, known })
-    }
-
     /// Renders a template. A missing value is an error, not an empty string.
     pub fn render(&self, name: &str, data: &impl Serialize) -> Result<String, PromptError> {
         let failed = |source| PromptError::Render { name: name.to_owned(), source: Box::new(source) };
         let mut text = LimitedText::default();
-        let template = self.engine.get_template(name).map_err(failed)?;
-        if let Err(error) = template.render_captured_to(data, &mut text) {
-            return Err(match error.kind() {
+        if let Err(error) = self.engine.render_to_write(name, data, &mut text) {
+            return Err(match error.reason() {
                 _ if text.is_full => PromptError::TooLong { name: name.to_owned() },
-                ErrorKind::OutOfFuel => PromptError::TooManySteps { name: name.to_owned() },
+                RenderErrorReason::MissingVariable(Some(value)) => {
+                    let known = known_values(&serde_json::to_value(data).unwrap_or_default());
+                    PromptError::UnknownValue { name: name.to_owned(), value: value.clone(), known }
+                }
                 _ => failed(error),
             });
         }
-        String::from_utf8(text.bytes)
-            .map_err(|e| failed(minijinja::Error::new(ErrorKind::BadSerialization, e.to_string())))
+        String::from_utf8(text.bytes).map_err(|error| failed(RenderErrorReason::Utf8Error(error).into()))
     }
 }
 
-/// Refuses files that a folder of version 0.1 can have: otherwise the built-in prompt would be used silently.
+/// `if` and `unless` in which a missing value is an error. Those of the engine take it for false, even in its strict mode.
+struct Condition {
+    /// Whether the block is for a value that is true.
+    wanted: bool,
+}
+
+impl HelperDef for Condition {
+    fn call<'reg: 'rc, 'rc>(
+        &self,
+        helper: &Helper<'rc>,
+        engine: &'reg Handlebars<'reg>,
+        context: &'rc Context,
+        render: &mut RenderContext<'reg, 'rc>,
+        out: &mut dyn Output,
+    ) -> HelperResult {
+        let value = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex("if", 0))?;
+        if value.is_value_missing() {
+            return Err(RenderErrorReason::MissingVariable(value.relative_path().cloned()).into());
+        }
+        let block = if value.value().is_truthy(false) == self.wanted { helper.template() } else { helper.inverse() };
+        block.map_or(Ok(()), |block| block.render(engine, context, render, out))
+    }
+}
+
+static EACH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?(#\*?each\b|/each\b)").expect("a valid pattern"));
+static DECORATOR: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?#?\*").expect("a valid pattern"));
+static INCLUDED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?#?>\s*([^\s}]*)").expect("a valid pattern"));
+
+static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{\{~?(?:(?P<opens>#(?:each|with)\s)|#(?:if|unless)\s|(?P<closes>/(?:each|with)\b))?\s*(?P<name>[A-Za-z_][\w.]*)?")
+        .expect("a valid pattern")
+});
+
+/// A value that a template uses outside of its loops, and that the data lacks.
+fn unknown_value(text: &str, data: &Value) -> Option<String> {
+    let mut depth = 0usize;
+    for tag in VALUE.captures_iter(text) {
+        let name = tag.name("name").map_or("", |name| name.as_str());
+        let is_value = depth == 0 && !matches!(name, "" | "else" | "this") && tag.name("closes").is_none();
+        if is_value && name.split('.').try_fold(data, |value, part| value.get(part)).is_none() {
+            return Some(name.to_owned());
+        }
+        depth += usize::from(tag.name("opens").is_some());
+        depth = depth.saturating_sub(usize::from(tag.name("closes").is_some()));
+    }
+    None
+}
+
+/// The names of the values, for a message.
+fn known_values(data: &Value) -> String {
+    let mut known: Vec<&str> = data.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    known.sort_unstable();
+    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+}
+
+/// What a template has that it may not have: loops that are nested too deeply, or definitions of templates inside of it, which can
+/// include themselves.
+fn unbounded_construct(text: &str) -> Option<String> {
+    if DECORATOR.is_match(text) {
+        return Some("defines a template inside of it (`{{*`), which prompts may not".to_owned());
+    }
+    let mut depth = 0usize;
+    for tag in EACH.captures_iter(text) {
+        depth = if tag[1].starts_with('#') { depth + 1 } else { depth.saturating_sub(1) };
+        if depth > MAX_LOOPS {
+            return Some(format!("has more than {MAX_LOOPS} loops (`{{{{#each}}}}`) inside each other; remove some"));
+        }
+    }
+    None
+}
+
+/// Refuses templates that include themselves through others, or very many: the engine would overflow its stack, or not end.
+fn refuse_many_included(templates: &[Template]) -> Result<(), PromptError> {
+    let included: BTreeMap<&str, Vec<&str>> = templates
+        .iter()
+        .map(|template| {
+            let names = INCLUDED.captures_iter(&template.text).filter_map(|found| found.get(1));
+            (template.name, names.map(|name| name.as_str()).collect())
+        })
+        .collect();
+    for template in templates {
+        let mut open = vec![template.name];
+        let mut count = 0;
+        while let Some(name) = open.pop() {
+            open.extend(included.get(name).into_iter().flatten());
+            count += 1;
+            if count > MAX_INCLUDED {
+                let what = format!(
+                    "includes more than {MAX_INCLUDED} templates (`{{{{> name}}}}`), perhaps itself; remove some"
+                );
+                return Err(PromptError::Unbounded { name: template.name.to_owned(), what });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses files that a folder of an earlier version can have: otherwise the built-in prompt would be used silently.
 fn refuse_outdated_files(dir: &Path) -> Result<(), PromptError> {
     let names = BUILT_IN.iter().map(|(name, _)| (*name, *name));
     for (old, new) in names.chain(RENAMED) {
-        for ending in ["md.hbs", "md.j2"] {
+        for (ending, version) in [("md.hbs", "0.1"), ("md.j2", "0.2")] {
             let path = dir.join(format!("{old}.{ending}"));
-            if (ending == "md.hbs" || old != new) && path.exists() {
-                return Err(PromptError::Outdated { path, wanted: format!("{new}.md.j2") });
+            if (ending == "md.j2" || old != new) && path.exists() {
+                return Err(PromptError::Outdated { path, version, wanted: format!("{new}.md.hbs") });
             }
         }
     }
@@ -310,45 +411,86 @@ impl io::Write for LimitedText {
 mod tests {
     use super::*;
 
-    fn load(name: &str, text: &str) -> Result<PromptLibrary, String> {
+    fn load(name: &str, text: &str) -> Result<(), String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
-        PromptLibrary::load(Some(dir.path())).map_err(|error| error.to_string())
+        PromptLibrary::load(Some(dir.path())).map(|_| ()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_prompt_of_an_older_version_is_refused_and_not_left_out() {
-        for (old, wanted) in [
-            ("formalize/draft.md.hbs", "formalize/draft.md.j2"),
-            ("whole/role.md.hbs", "single_call/role.md.j2"),
-            ("whole/draft.md.j2", "single_call/draft.md.j2"),
+        for (old, version, wanted) in [
+            ("formalize/draft.md.j2", "0.2", "formalize/draft.md.hbs"),
+            ("whole/role.md.hbs", "0.1", "single_call/role.md.hbs"),
+            ("whole/draft.md.j2", "0.2", "single_call/draft.md.hbs"),
         ] {
             let error = load(old, "Read.").unwrap_err();
-            assert!(error.contains(old) && error.contains(wanted), "{error}");
+            for part in [old, version, wanted, "{{#if x}}"] {
+                assert!(error.contains(part), "{part}: {error}");
+            }
         }
         assert!(load("formalize/notes.md", "mine").is_ok(), "other files have no effect");
     }
 
     #[test]
-    fn a_template_without_end_or_bound_is_refused() {
-        let nested = |depth: usize, inner: &str| {
-            let digits = "0123456789";
-            let open: Vec<String> = (0..depth).map(|at| format!("{{% for x{at} in \"{digits}\" %}}")).collect();
-            open.concat() + inner + &"{% endfor %}".repeat(depth)
-        };
-        assert!(load("formalize/draft.md.j2", &nested(2, "x")).is_ok());
-        assert!(load("formalize/draft.md.j2", &nested(12, "")).unwrap_err().contains("formalize/draft"));
-        let long = format!("{{{{ \"{}\" }}}}", "a".repeat(100_000));
-        assert!(load("formalize/draft.md.j2", &nested(3, &long)).unwrap_err().contains("longer than 32 MiB"));
-        assert!(load("formalize/draft.md.j2", "{% include \"formalize/draft\" %}").is_err());
-        assert!(load("formalize/draft.md.j2", "{{ \"a\" * 100000000000 }}").is_err());
-        assert!(load("formalize/draft.md.j2", "{% for x in range(1000000) %}{% endfor %}").is_err());
+    fn a_value_that_no_request_has_is_named() {
+        for wrong in ["{{nope}}", "{{#if nope}}x{{/if}}", "{{#unless nope}}x{{/unless}}", "{{#each nope}}x{{/each}}"] {
+            let error = load("formalize/draft.md.hbs", wrong).unwrap_err();
+            assert!(error.contains("uses {{nope}}, which has no value; its values are: changed, exemplars"), "{error}");
+        }
+        let error = load("formalize/draft.md.hbs", "{{#if module}}{{else}}{{nope}}{{/if}}").unwrap_err();
+        assert!(error.contains("{{nope}}"), "each branch is tried: {error}");
+        let error = load("formalize/draft.md.hbs", "{{#if module}}").unwrap_err();
+        assert!(error.contains("is not a well-formed Handlebars template"), "{error}");
     }
 
     #[test]
-    fn many_rules_stay_within_the_steps() {
+    fn a_template_without_end_or_bound_is_refused() {
+        let nested =
+            |depth: usize, inner: &str| "{{#each exemplars}}".repeat(depth) + inner + &"{{/each}}".repeat(depth);
+        let each = |depth: usize| {
+            nested(depth, "x")
+                .replace("{{#each exemplars}}{{#each exemplars}}", "{{#each exemplars}}{{#each ../exemplars}}")
+        };
+        assert!(load("formalize/draft.md.hbs", &each(2)).is_ok());
+        assert!(load("formalize/draft.md.hbs", &nested(3, "")).unwrap_err().contains("more than 2 loops"));
+        for endless in [
+            "{{> formalize/draft}}",
+            "{{> formalize/repair}}",
+            "{{~> formalize/draft}}",
+            "{{#> formalize/draft}}{{/formalize/draft}}",
+        ] {
+            let error = load("formalize/draft.md.hbs", endless);
+            assert!(error.is_err() || endless.contains("repair"), "{endless}");
+        }
+        let error = load("formalize/draft.md.hbs", "{{#*inline \"x\"}}{{> x}}{{/inline}}{{> x}}").unwrap_err();
+        assert!(error.contains("defines a template inside of it"), "{error}");
+        assert!(load("formalize/draft.md.hbs", "{{> (lookup this \"module\")}}").is_err());
+    }
+
+    #[test]
+    fn templates_that_include_each_other_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("draft", "{{> formalize/repair}}"), ("repair", "{{> formalize/draft}}")] {
+            std::fs::create_dir_all(dir.path().join("formalize")).unwrap();
+            std::fs::write(dir.path().join(format!("formalize/{name}.md.hbs")), text).unwrap();
+        }
+        let error = PromptLibrary::load(Some(dir.path())).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("includes more than 100 templates"), "{error}");
+    }
+
+    #[test]
+    fn a_long_prompt_is_refused() {
+        let library = PromptLibrary::load(None).unwrap();
+        let data = json!({"prompt": "a".repeat(40 << 20), "rules": ["m"]});
+        let error = library.render("policy/constraints", &data).unwrap_err().to_string();
+        assert!(error.contains("longer than 32 MiB"), "{error}");
+    }
+
+    #[test]
+    fn many_rules_are_written() {
         let library = PromptLibrary::load(None).unwrap();
         let rules = vec![json!({"means": "m", "owed": "o", "rule": "r"}); 5_000];
         let data = json!({"prompt": "p", "rules": rules, "steps": 3, "node": "review"});

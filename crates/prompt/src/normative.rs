@@ -13,8 +13,9 @@ use super::content_words::content_words;
 use super::documents::Document;
 use super::normative_sentences::normative_sentences;
 
-/// The words and phrases that make a sentence normative if a run does not choose others.
-pub const DEFAULT_NORMATIVE_WORDS: [&str; 14] = [
+/// The words and phrases that make a sentence normative if a run does not choose others. The first [`EARLIER_NORMATIVE_WORDS`] of
+/// them are those of recordings that do not say which words their run used.
+pub const DEFAULT_NORMATIVE_WORDS: [&str; 22] = [
     "must",
     "shall",
     "never",
@@ -29,7 +30,18 @@ pub const DEFAULT_NORMATIVE_WORDS: [&str; 14] = [
     "are guaranteed",
     "cannot",
     "eventually",
+    "at least",
+    "stay",
+    "stays",
+    "remain",
+    "remains",
+    "until",
+    "before",
+    "after",
 ];
+
+/// The number of default words up to the version that wrote them into recordings.
+pub const EARLIER_NORMATIVE_WORDS: usize = 14;
 
 /// A sentence of the documents that promises or demands something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

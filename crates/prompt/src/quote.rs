@@ -32,7 +32,13 @@ pub fn quote(documents: &[Document], place: &str, reason: &str) -> Option<String
 /// Whether a text repeats words of the sentences at a place: a part of it, between gaps such as `…`, stands there word for word and
 /// has four words, two content words, or half of the sentence. `None` if nothing can be cited at the place.
 pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Option<bool> {
-    let cited: Vec<String> = cited_ranges(place, documents)?.iter().map(cited_text).collect();
+    let ranges = cited_ranges(place, documents)?;
+    let sentences = |range: &LineRange<'_>| -> Vec<String> {
+        let passage = Passage::around(&range.document.text, range.from, range.to);
+        passage.cited_sentences().into_iter().map(str::to_owned).collect()
+    };
+    // A quotation may go on from one sentence to the next.
+    let cited: Vec<String> = ranges.iter().map(cited_text).chain(ranges.iter().flat_map(sentences)).collect();
     if cited.iter().all(|sentences| content_words(sentences).is_empty()) {
         return None;
     }
@@ -41,8 +47,8 @@ pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Opti
     let mut parts = text.split('\u{2026}').map(|part| part.trim_matches(trimmed));
     Some(parts.any(|part| {
         let is_long = part.split_whitespace().count() >= ENOUGH || content_words(part).len() >= 2;
-        let says_enough = |sentences: &String| is_long || 2 * part.len() > sentences.len();
-        cited.iter().any(|sentences| has_quote(sentences, part) && says_enough(sentences))
+        let says_enough = |text: &String| is_long || 2 * part.len() > text.len();
+        cited.iter().any(|text| has_quote(text, part) && says_enough(text))
     }))
 }
 
@@ -136,6 +142,9 @@ mod tests {
             ("a.md:1", "in the", Some(false)),
             ("a.md:8", "After that it does nothing more.", Some(true)),
             ("a.md:8", "After that it", Some(false)),
+            // The most of a short sentence.
+            ("a.md:8", "Then it releases", Some(true)),
+            ("a.md:1, 4", "It ends.", Some(true)),
             ("a.md:1", "", Some(false)),
             ("a.md:1, 4", "It ends", Some(true)),
             ("a.md:4", "It ends.", Some(true)),

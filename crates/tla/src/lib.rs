@@ -123,7 +123,7 @@ pub use trace_text::{
 };
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
-pub use type_walk::{TypeWalk, TypeWalks, change_questions, type_walks};
+pub use type_walk::{PairWalk, TypeWalk, TypeWalks, change_questions, pair_walks, type_walks};
 pub use units::{FoundModule, find_modules};
 pub use unknown_labels::unknown_labels;
 pub use unlisted_actions::unlisted_actions;

@@ -75,6 +75,38 @@ pub fn type_walks(module: &Module, cfg: &Cfg) -> TypeWalks {
     found
 }
 
+/// A search for a state that the types allow and that satisfies two invariants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairWalk {
+    /// The two invariants.
+    pub names: [String; 2],
+    /// The search, for a state that violates "not both".
+    pub walk: TypeWalk,
+}
+
+/// Finds, for each of these violated invariants and each other one that covers a requirement, the search for a state that satisfies
+/// both. If there is none, no protocol keeps both. Invariants whose types give no search are left out.
+pub fn pair_walks(module: &Module, cfg: &Cfg, violated: &[&str]) -> Vec<PairWalk> {
+    let Ok(types) = Types::read(module, cfg) else { return Vec::new() };
+    let covering = module.requirements_by_property(cfg).into_keys();
+    let invariants: Vec<String> = covering.filter(|name| name != TYPES && cfg.invariants.contains(name)).collect();
+    let mut found = Vec::new();
+    for (at, first) in invariants.iter().enumerate() {
+        for second in &invariants[at + 1..] {
+            if ![first, second].iter().any(|name| violated.contains(&name.as_str())) {
+                continue;
+            }
+            let Some((one, other)) = plain(module, first).zip(plain(module, second)) else { continue };
+            let predicate = Some(format!("~({first} /\\ {second})"));
+            let checked = Checked { predicate, is_invariant: true, beside: Some(other) };
+            if let Ok(walk) = types.walk(one, &checked, false) {
+                found.push(PairWalk { names: [first.clone(), second.clone()], walk });
+            }
+        }
+    }
+    found
+}
+
 /// Asks, for each property that covers a requirement, whether a reachable state differs from the initial ones in a variable that
 /// the property reads. There is no question if the initial value of one of them is not a constant.
 pub fn change_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
@@ -163,17 +195,19 @@ fn conjuncts<'a>(module: &'a Module, definition: &'a Definition) -> Vec<(&'a Tre
 }
 
 /// What is checked of a property.
-struct Checked {
+struct Checked<'a> {
     /// A formula in place of the property, if it is temporal and its state predicate is checked.
     predicate: Option<String>,
     is_invariant: bool,
+    /// Another property that the predicate names.
+    beside: Option<&'a Definition>,
 }
 
-impl Checked {
+impl Checked<'_> {
     /// `None` for a temporal property whose form shows no state predicate.
     fn read(module: &Module, cfg: &Cfg, definition: &Definition) -> Option<Self> {
         if cfg.invariants.contains(&definition.name) {
-            return Some(Self { predicate: None, is_invariant: true });
+            return Some(Self { predicate: None, is_invariant: true, beside: None });
         }
         let closure = module.closure(&definition.name);
         let used = || closure.iter().filter_map(|name| module.definition(name)).chain([definition]);
@@ -192,9 +226,9 @@ impl Checked {
         let predicate =
             if has_steps || closure.iter().any(is_temporal) { None } else { state_predicate(module, definition) };
         match predicate {
-            Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true }),
+            Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true, beside: None }),
             None if has_future || !is_about_each_step(module, definition) => None,
-            None => Some(Self { predicate: None, is_invariant: false }),
+            None => Some(Self { predicate: None, is_invariant: false, beside: None }),
         }
     }
 }
@@ -324,14 +358,16 @@ impl<'a> Types<'a> {
         Ok(Self { module, cfg, prefix: free_prefix(module), init: init.join(" /\\ "), typed, numbers })
     }
 
-    fn walk(&self, definition: &Definition, checked: &Checked, leaves_types: bool) -> Result<TypeWalk, String> {
+    fn walk(&self, definition: &Definition, checked: &Checked<'_>, leaves_types: bool) -> Result<TypeWalk, String> {
         let module = self.module;
         let mut gaps = Vec::new();
         if !has_no_other_module(module) {
             gaps.push("what it reads through another module is not known".to_owned());
         }
         let read = if checked.is_invariant {
-            module.variables_of(&definition.name, |_| true)
+            let mut read = module.variables_of(&definition.name, |_| true);
+            read.extend(checked.beside.into_iter().flat_map(|other| module.variables_of(&other.name, |_| true)));
+            read
         } else {
             gaps.push("only steps that change one or two variables were tried".to_owned());
             self.variables_of_steps(definition)

@@ -21,7 +21,7 @@ use super::session::Session;
 use super::targets::Targets;
 use super::temporal_limits::{keeps_symmetry, left_out_for_temporal, limit_liveness_to_constraint};
 use super::tlc_output::readable_output;
-use super::vacuity::check_vacuity;
+use super::vacuity::{check_vacuity, find_contradictions};
 use super::{CheckReport, CheckRequest, Detail, SeparateVerdicts, ToolContext, ToolError};
 
 pub(crate) async fn check(
@@ -104,6 +104,8 @@ pub(crate) async fn check(
             deadlock_can_occur: outcome.bounds.always_enabled.is_empty(),
         };
         outcome.further = session.check_further(known, &mut outcome.warnings).await?;
+        let contradictions = find_contradictions(&mut session, &outcome).await?;
+        outcome.warnings.extend(contradictions);
     }
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use tlaforge_tla::{
-    ASSERTION, Bounds, Cfg, FailingAssertion, Module, PremiseQuestions, Question, Reached, Subject, TypeWalk,
-    TypeWalks, Verdict, ViolationKind, change_questions, deadlock_questions, failing_assertions, premise_questions,
-    type_walks,
+    ASSERTION, Bounds, Cfg, CheckOutcome, FailingAssertion, Module, PairWalk, PremiseQuestions, Question, Reached,
+    Subject, TypeWalk, TypeWalks, Verdict, ViolationKind, change_questions, deadlock_questions, failing_assertions,
+    pair_walks, premise_questions, type_walks,
 };
 
 use super::explorer::{Explorer, PastViolations, Run};
@@ -16,8 +16,41 @@ use super::session::{NO_TIME_LEFT, Session, reached_verdict};
 use super::targets::Targets;
 use super::{CheckRequest, Limits, PastViolationLimits, SpecText, ToolContext, ToolError};
 
+/// The time for all pairs of invariants.
+const MAX_PAIRS: Duration = Duration::from_secs(20);
+/// The number of the first search for a pair: those for single properties have lower ones.
+const FIRST_PAIR: usize = 10_000;
 /// Distinct states at which the search for a state that violates a property ends.
 const MAX_TYPED_STATES: u64 = 10_000;
+
+/// Finds pairs of invariants that no state of the types satisfies, one of them violated, and says so. All searches together get the
+/// time of one run.
+pub(super) async fn find_contradictions(
+    session: &mut Session<'_>,
+    outcome: &CheckOutcome,
+) -> Result<Vec<String>, ToolError> {
+    let mut found = Vec::new();
+    let Ok(module) = Module::parse(&session.request.spec.text) else { return Ok(found) };
+    let cfg = &session.request.cfg;
+    let violated: Vec<&str> = outcome.violated_names().collect();
+    let pairs = pair_walks(&module, cfg, &violated);
+    let covers = module.requirements_by_property(cfg);
+    let quick = session.explorer.quick();
+    let mut asking = Asking { left: session.cx.limits.check.min(MAX_PAIRS), decided: BTreeMap::new(), quick, session };
+    for (number, PairWalk { names: [first, second], walk }) in pairs.into_iter().enumerate() {
+        if asking.walk(FIRST_PAIR + number, &walk).await? == Reached::No {
+            let words = |name: &str| {
+                covers.get(name).map_or_else(|| name.to_owned(), |ids| format!("{name} ({})", ids.join(", ")))
+            };
+            found.push(format!(
+                "{} and {} contradict each other: no state that TypeOK allows satisfies both, so no protocol keeps both",
+                words(&first),
+                words(&second)
+            ));
+        }
+    }
+    Ok(found)
+}
 
 /// Adds the answers to the bounds of the check. All runs together get the time of one run.
 pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds) -> Result<(), ToolError> {

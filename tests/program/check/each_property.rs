@@ -154,3 +154,30 @@ fn a_failed_assertion_beside_a_violated_invariant_has_its_own_counterexample() {
         assert!(found[1].starts_with("Assertion: violated"), "{checker}: {found:?}");
     }
 }
+
+/// Pairs of invariants that no state of the types satisfies, and pairs that one does, reachable or not.
+#[test]
+fn two_requirements_that_no_state_satisfies_together_contradict_each_other() {
+    let warned = |low: &str, high: &str, covers: &str| {
+        let bench = Bench::new();
+        let module = format!(
+            "---- MODULE M ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nNext == x < 2 /\\ x' = x + 1 /\\ y' = y\n\
+             Spec == Init /\\ [][Next]_<<x, y>>\nTypeOK == x \\in 0..3 /\\ y \\in 0..3\n\\* covers R1\nLow == {low}\n{covers}High == {high}\n====\n"
+        );
+        put(&bench, &module, "SPECIFICATION Spec\nINVARIANTS TypeOK Low High\nCHECK_DEADLOCK FALSE\n");
+        check(&bench, "embedded", &[])["warnings"].to_string()
+    };
+    let r2 = "\\* covers R2\n";
+    let found = warned("x <= 1", "x >= 2", r2);
+    assert!(
+        found.contains("High (R2) and Low (R1) contradict each other: no state that TypeOK allows satisfies both"),
+        "{found}"
+    );
+    // Over two variables of which each invariant reads one, with a state that no behaviour reaches.
+    for (low, high, covers) in [("x <= 1", "y >= 2", r2), ("x <= 1", "x = 3 \\/ y = 1", r2), ("x <= 1", "x >= 2", "")] {
+        let found = warned(low, high, covers);
+        assert!(!found.contains("contradict"), "{low}, {high}: {found}");
+    }
+    let found = warned("x + y <= 2", "y >= 2 /\\ x >= 1", r2);
+    assert!(found.contains("contradict each other"), "{found}");
+}

@@ -82,7 +82,7 @@ fn the_document_folder_is_refused_as_run_folder() {
 fn a_malformed_custom_prompt_is_reported_with_its_file() {
     let bench = Bench::remembering();
     bench.write("docs/a.md", "# A protocol\n");
-    bench.write("prompts/formalize/draft.md.j2", "{% if %}\n");
+    bench.write("prompts/formalize/draft.md.hbs", "{{#if}}\n");
     let done = bench.run(&["run", "docs", "--provider", "handoff"]).expect(2);
-    done.says(&["prompts/formalize/draft.md.j2 is not a well-formed Jinja template"]);
+    done.says(&["prompts/formalize/draft.md.hbs is not a well-formed Handlebars template"]);
 }

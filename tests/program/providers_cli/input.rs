@@ -319,7 +319,7 @@ fn a_key_in_a_name_a_prompt_an_exemplar_or_a_variable_is_refused_before_anything
         refused(&bench, &[&ANTHROPIC[..], &url].concat(), &[KEY], &[&holds("the name of a document")]);
         std::fs::remove_file(file).unwrap();
     }
-    bench.write("own/informal_spec/role.md.j2", format!("Use {}.\n", KEY.1));
+    bench.write("own/informal_spec/role.md.hbs", format!("Use {}.\n", KEY.1));
     let own = [&ANTHROPIC[..], &url, &["--prompts", "own"]].concat();
     refused(&bench, &own, &[KEY], &[&holds("the prompt informal_spec/role")]);
     bench.write("ex/Some.tla", format!("---- MODULE Some ----\n\\* {}\n====\n", KEY.1));

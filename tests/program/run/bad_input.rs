@@ -286,14 +286,17 @@ fn unusable_prompts_are_named_before_the_run_begins() {
         refused(&bench, &args.iter().map(String::as_str).collect::<Vec<_>>(), words);
     };
     check(&["own is no folder", "--prompts takes a folder"]);
-    bench.write("own/formalize/draft.md.j2", "Read {% if x");
+    bench.write("own/formalize/draft.md.hbs", "Read {{#if x");
     check(&["formalize/draft", "not a well-formed"]);
-    bench.write("own/formalize/draft.md.j2", "Read {{ the_documents }}.");
+    bench.write("own/formalize/draft.md.hbs", "Read {{ the_documents }}.");
     check(&["formalize/draft", "the_documents"]);
-    bench.write("own/formalize/draft.md.j2", "{% if interface %}Keep to {{ interfcae }}.{% endif %}");
+    bench.write("own/formalize/draft.md.hbs", "{{#if interface}}Keep to {{interfcae}}.{{/if}}");
     check(&["formalize/draft", "interfcae"]);
-    bench.write("own/formalize/draft.md.j2", [0xff, 0xfe]);
-    check(&["formalize/draft.md.j2", "UTF-8"]);
+    bench.write("own/formalize/draft.md.hbs", [0xff, 0xfe]);
+    check(&["formalize/draft.md.hbs", "UTF-8"]);
+    std::fs::remove_file(bench.path("own/formalize/draft.md.hbs")).unwrap();
+    bench.write("own/formalize/draft.md.j2", "Read.");
+    check(&["own/formalize/draft.md.j2", "for tlaforge 0.2", "the Handlebars template formalize/draft.md.hbs"]);
 }
 
 #[test]

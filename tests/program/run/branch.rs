@@ -139,7 +139,7 @@ fn an_edited_informal_specification_without_a_requirement_is_refused() {
 fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     let bench = bench();
     let own = "You formalize.\n";
-    bench.write("prompts/formalize/role.md.j2", own);
+    bench.write("prompts/formalize/role.md.hbs", own);
     let script = good().answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "too much"));
     bench.forge(&script, &[]).expect(NO_ANSWER);
     let journal = bench.journal("specs");
@@ -158,8 +158,8 @@ fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     assert_eq!(last(&bench.journal("specs"), "run_resumed")["data"].get("prompts"), None);
 
     // One changed, one new, one gone.
-    bench.write("prompts/formalize/repair.md.j2", "Mend the module: see `feedback.md`.\n");
-    std::fs::remove_file(bench.path("prompts/formalize/role.md.j2")).unwrap();
+    bench.write("prompts/formalize/repair.md.hbs", "Mend the module: see `feedback.md`.\n");
+    std::fs::remove_file(bench.path("prompts/formalize/role.md.hbs")).unwrap();
     bench.run(&["resume", "specs"]).expect(NO_ANSWER).says(&[
         "prompts have changed since the run started",
         "formalize/repair (now your own)",
@@ -173,7 +173,7 @@ fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     assert_eq!(sent["data"]["prompt_start"], "Mend the module: see `feedback.md`.\n", "they are used");
 
     // A branch says so too, and what was journaled then is what counts from then on.
-    bench.write("prompts/formalize/role.md.j2", own);
+    bench.write("prompts/formalize/role.md.hbs", own);
     let done = bench.run(&["resume", "specs", "--from", "rev_0", "--at", "formalize"]).expect(NO_ANSWER);
     assert!(done.stderr.contains("formalize/role (now your own)") && !done.stderr.contains("formalize/repair (now"));
     let journal = bench.journal("specs");

@@ -48,7 +48,7 @@ fn an_input_that_is_not_regular_or_too_large_is_rejected_at_once() {
     let check = ["check", "Bad.tla", "--checker", "embedded"];
     let cases: [(&str, &[&str]); 9] = [
         ("exemplars/X.tla", &RUN),
-        ("prompts/review/role.md.j2", &RUN),
+        ("prompts/review/role.md.hbs", &RUN),
         ("tlaforge.toml", &RUN),
         ("prices.toml", &[&RUN[..], &["--prices", "prices.toml"]].concat()),
         ("policy.toml", &[&RUN[..], &["--policy", "policy.toml"]].concat()),
@@ -128,7 +128,7 @@ fn a_link_out_of_a_folder_shows_nothing_to_a_model() {
     let elsewhere = Bench::without_tools();
     let secret = elsewhere.write("Secret.tla", SECRET);
     elsewhere.write("x/Secret.tla", SECRET);
-    elsewhere.write("p/review/role.md.j2", SECRET);
+    elsewhere.write("p/review/role.md.hbs", SECRET);
     elsewhere.write("d/secret.md", SECRET);
     let outside = |name: &str| elsewhere.path(name).display().to_string();
     let link = |from: &'static str, to: &'static str| -> Prepare<'_> {
@@ -148,7 +148,7 @@ fn a_link_out_of_a_folder_shows_nothing_to_a_model() {
         (link("exemplars/X.tla", "Secret.tla"), vec![], "leads out of"),
         (link("exemplars", "x"), vec![], "--exemplars DIR"),
         (link("prompts", "p"), vec![], "--prompts DIR"),
-        (link("prompts/review/role.md.j2", "Secret.tla"), vec![], "leads out of"),
+        (link("prompts/review/role.md.hbs", "Secret.tla"), vec![], "leads out of"),
         (link("prompts/review", "p/review"), vec![], "leads out of"),
         (link("own/X.tla", "Secret.tla"), vec!["--exemplars", "own"], "leads out of"),
         (settings(format!("exemplars = {:?}\n", outside("x"))), vec![], "--exemplars DIR"),

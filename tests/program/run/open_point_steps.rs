@@ -68,7 +68,7 @@ fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
             point(1, "Jump, More"),
             &[],
             &shortest,
-            "without the steps of Jump, More, which rest on O1, NeverAbove is not violated",
+            "without the steps that open points affect, NeverAbove is not violated, for each of {O1}",
         ),
         // Together they leave no way, and one of them does.
         (
@@ -78,7 +78,12 @@ fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
             "takes no step of Jump, which rest on O1",
         ),
         (point(1, "More"), &[], &shortest, ""),
-        (point(1, "Jump"), &["NeverAbove without O1"], &shortest, "it is not decided whether NeverAbove is violated"),
+        (
+            point(1, "Jump"),
+            &["NeverAbove without O1"],
+            &shortest,
+            "whether NeverAbove is violated without the steps that open points affect is not decided for {O1}",
+        ),
     ] {
         let check = checked(&script(&points, &recorded(late)));
         let steps = check["outcome"]["trace"]["steps"].as_array().unwrap();

@@ -81,10 +81,8 @@ fn the_request_has_the_rules_and_files_of_all_three_nodes() {
     let sent = &ran.events("request_sent")[0]["data"];
     let prompt = ran.bench.read(&format!("specs/artifacts/{}", text(&sent["prompt"])));
     for node in ["informal_spec", "formalize", "generate_invariants"] {
-        let role = std::fs::read_to_string(
-            crate::support::project().join(format!("crates/prompt/templates/{node}/role.md.j2")),
-        )
-        .unwrap();
+        let role =
+            std::fs::read_to_string(crate::support::project().join(format!("prompts/{node}/role.md.hbs"))).unwrap();
         assert!(prompt.contains(role.trim()), "{node}:\n{prompt}");
     }
     for fence in ["````markdown informal_spec", "```tla module", "```tla invariants", "```tla witnesses", "```cfg"] {
