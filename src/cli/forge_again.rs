@@ -186,7 +186,8 @@ fn take_over(
     };
     let old = old.iter().map(|document| document.text.clone());
     let texts = texts.into_values().chain(moved.into_values()).chain(old).collect();
-    Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new() })
+    let normative_words = view.settings.normative_words.clone();
+    Ok(Earlier { made_from: Box::new(made_from), texts, exemplars: Vec::new(), normative_words })
 }
 
 /// The decisions about text that has not changed, with their new places, and the others. A decided question is no open point

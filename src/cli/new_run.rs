@@ -29,7 +29,7 @@ use crate::nodes::NodeContext;
 use crate::pipeline::{self, Interface, MadeFrom, Outcome, RoutingSettings, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{
-    DEFAULT_NORMATIVE_WORDS, Documents, EARLIER_NORMATIVE_WORDS, Exemplar, read_documents, read_exemplars,
+    DEFAULT_NORMATIVE_WORDS, Documents, EARLIER_NORMATIVE_WORD_COUNT, Exemplar, read_documents, read_exemplars,
 };
 use crate::report::skipped_lines;
 use crate::shell::shell_word;
@@ -77,6 +77,8 @@ pub(super) struct Earlier {
     /// The texts that `made_from` names.
     pub texts: Vec<String>,
     pub exemplars: Vec<(String, String)>,
+    /// The words that made a sentence normative in it.
+    pub normative_words: Vec<String>,
 }
 
 /// Creates a run and drives it to its end.
@@ -184,7 +186,11 @@ pub(super) async fn create_run(
     for (name, text) in &exemplars {
         started.exemplars.push(keep(name, text)?);
     }
-    if let Some(Earlier { made_from, texts, .. }) = job.earlier {
+    if let Some(Earlier { made_from, texts, normative_words, .. }) = job.earlier {
+        // The specification accounts for those sentences. A run of version 0.1 has no words.
+        if settings.given.normative_words.is_empty() && !normative_words.is_empty() {
+            started.normative_words = normative_words;
+        }
         for text in &texts {
             run.store().put(text).map_err(|e| run_failure(&e.into()))?;
         }
@@ -211,12 +217,12 @@ fn module_name(given: Option<&str>) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The words as given; or those of the recording, which has answers about no other sentences; or the default ones. An empty word
-/// looks for nothing.
+/// The words that make a sentence normative: those given; else those of the recording, which has no answers about other sentences; else
+/// the default ones. An empty word looks for nothing.
 fn normative_words(given: &[String], context: &NodeContext) -> Vec<String> {
     if given.is_empty() {
         let recorded = context.caller.normative_words().map(<[String]>::to_vec);
-        let count = if context.is_replay() { EARLIER_NORMATIVE_WORDS } else { DEFAULT_NORMATIVE_WORDS.len() };
+        let count = if context.is_replay() { EARLIER_NORMATIVE_WORD_COUNT } else { DEFAULT_NORMATIVE_WORDS.len() };
         let default = || DEFAULT_NORMATIVE_WORDS[..count].iter().map(|word| (*word).to_owned()).collect();
         return recorded.unwrap_or_else(default);
     }

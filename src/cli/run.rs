@@ -44,7 +44,7 @@ pub(super) struct RunArgs {
     pub module: Option<String>,
     /// Words that make a sentence of the documents normative, separated by commas [default: must, shall, never, always,
     /// at no time, only if, at most, exactly once, exactly one, unless, is guaranteed, are guaranteed, cannot,
-    /// eventually].
+    /// eventually, at least, stay, stays, remain, remains, until, before, after; in a replay those of the recording].
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub normative_words: Vec<String>,
     #[command(flatten)]

@@ -106,7 +106,7 @@ fn read(answer: &str) -> Opinion {
         .filter(|opinion| !opinion.why.trim().is_empty());
     opinion.unwrap_or_else(|| Opinion {
         agrees: false,
-        why: "the second reader's answer could not be read, so nobody confirms that the documents allow both"
+        why: "the second reader's answer could not be read, so it is not confirmed that the documents allow both"
             .to_owned(),
     })
 }

@@ -12,8 +12,8 @@ use crate::pipeline::{Attempt, NodeError};
 use crate::tla::{LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
 use crate::toolchain::{CheckReport, CheckRequest, Limits, Progress, ToolContext};
 
-/// A check with a larger bound ends when it has met more distinct states than this, so that a fast machine does not refuse what a slow
-/// one leaves undecided. The checker reports its counts from time to time, so it may go a little further.
+/// A check with a larger bound ends when it has met more distinct states than this, so that the result depends on
+/// the model and not on the speed of the machine. The checker reports its counts from time to time, so it may go a little further.
 const MAX_STATES: u64 = 200_000;
 
 impl NodeContext {

@@ -1,5 +1,5 @@
-//! After a check that found a violation: looks for a counterexample without the steps that rest on open points. What the documents
-//! leave open raises a question to their owner, and a counterexample without it needs no answer.
+//! After a check that found a violation: looks for a counterexample without the steps that rest on open points. An open point needs an
+//! answer from the owner of the documents; a counterexample that avoids it does not.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,6 +14,15 @@ use crate::toolchain::{CheckReport, CheckRequest, Limits, ToolContext};
 
 /// The time for the searches about all violations together.
 const MAX_TIME: Duration = Duration::from_secs(60);
+
+/// What a search without some steps found.
+enum Alternative {
+    /// A counterexample without them.
+    Found(Trace),
+    /// That there is none.
+    None,
+    Undecided,
+}
 
 /// Open points, and the labels of the steps that depend on their readings.
 struct Avoided<'a> {
@@ -31,8 +40,8 @@ impl NodeContext {
     /// Replaces the counterexample to each violated invariant or action property, if one takes steps that rest on open points, by the
     /// shortest one that takes none of them. Says in the warnings what was found, and returns the searches.
     ///
-    /// A behaviour that takes only some of the steps is a behaviour of the specification. Deadlocks and lassos are left out: without
-    /// steps there are others.
+    /// A behaviour that takes only some of the steps is a behaviour of the specification. Deadlocks and infinite behaviours are left
+    /// out: if steps are removed, there can be some that the specification does not have.
     pub(super) async fn avoid_open_points(
         &self,
         view: &RunView,
@@ -52,7 +61,7 @@ impl NodeContext {
         for name in checked.outcome.violated_names().map(str::to_owned).collect::<Vec<_>>() {
             let Some(focused) = checked.outcome.focused_on(&name) else { continue };
             let (mut needed, mut undecided) = (Vec::new(), Vec::new());
-            for avoided in choices(view, module, &focused) {
+            for avoided in steps_to_avoid(view, module, &focused) {
                 let mut search = OpenPointSearch {
                     property: name.clone(),
                     points: avoided.points(),
@@ -61,9 +70,10 @@ impl NodeContext {
                 };
                 let is_late = |name: &String| *name == search.name();
                 let found = match recorded {
-                    Some(timing) if timing.timed_out.iter().any(is_late) => None,
+                    Some(timing) if timing.timed_out.iter().any(is_late) => Alternative::Undecided,
                     _ => {
-                        let (request, began) = (restricted(request, module, &name, &avoided.labels), Instant::now());
+                        let (request, began) =
+                            (with_steps_disabled(request, module, &name, &avoided.labels), Instant::now());
                         let time = if self.is_replay() { self.replay_limit() } else { left };
                         let found = self.search(request, &focused, time, &mut checked.output, &search).await?;
                         left = left.saturating_sub(began.elapsed());
@@ -71,36 +81,35 @@ impl NodeContext {
                     }
                 };
                 let points = search.points.join(", ");
-                search.timed_out = found.is_none();
-                search.found = matches!(found, Some(Some(_)));
+                search.timed_out = matches!(found, Alternative::Undecided);
+                search.found = matches!(found, Alternative::Found(_));
                 let is_done = search.found;
                 searches.push(search);
                 match found {
-                    Some(Some(trace)) => {
+                    Alternative::Found(trace) => {
                         let states = focused.trace.as_ref().map_or(0, |trace| trace.steps.len());
                         checked.outcome.warnings.push(format!(
-                            "the counterexample to {name} takes no step of {}, which rest on {points}; the shortest one, of {states} \
-                             states, does",
+                            "the counterexample to {name} avoids the steps {}, which depend on {points}; the shortest one, of {states} \
+                             states, takes at least one of them",
                             avoided.labels.join(", ")
                         ));
                         replace_trace(&mut checked.outcome, &name, trace);
                     }
-                    Some(None) => needed.push(points),
-                    None => undecided.push(points),
+                    Alternative::None => needed.push(points),
+                    Alternative::Undecided => undecided.push(points),
                 }
                 if is_done {
                     break;
                 }
             }
             if !searches.iter().any(|search: &OpenPointSearch| search.property == name && search.found) {
-                checked.outcome.warnings.extend(without_other(&name, &needed, &undecided));
+                checked.outcome.warnings.extend(no_alternative(&name, &needed, &undecided));
             }
         }
         Ok(Some(searches))
     }
 
-    /// The shortest counterexample of the restricted specification, `None` inside if there is none; `None` outside if that was not
-    /// decided.
+    /// Searches for the shortest counterexample of a specification without the steps.
     async fn search(
         &self,
         request: CheckRequest,
@@ -108,48 +117,51 @@ impl NodeContext {
         time: Duration,
         output: &mut String,
         search: &OpenPointSearch,
-    ) -> Result<Option<Option<Trace>>, NodeError> {
+    ) -> Result<Alternative, NodeError> {
         let limits = Limits { check: time, ..self.limits.clone() };
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
         let checked = tokio::select! {
             checked = self.toolchain.check(&request, &cx) => checked,
-            () = self.wait_unless_replay(time) => return Ok(None),
+            () = self.wait_unless_replay(time) => return Ok(Alternative::Undecided),
         };
         let CheckReport { outcome, output: own, .. } = match checked {
             Ok(checked) => checked,
             Err(error) if error.is_fatal() => return Err(halt_for_tool(&error).into()),
-            Err(_) => return Ok(None),
+            Err(_) => return Ok(Alternative::Undecided),
         };
         let _ = write!(output, "\n\n===== {} =====\n{own}", search.name());
         if self.is_replay() && outcome.verdict.is_timed_out() {
             return Err(late_in_replay("the search for a counterexample without open points", time).into());
         }
+        let is_complete = outcome.is_complete();
         Ok(match outcome.verdict {
-            Verdict::Holds => Some(None),
-            ref verdict @ Verdict::Violated { .. } if *verdict == focused.verdict => outcome.trace.map(Some),
-            _ => None,
+            Verdict::Holds if is_complete => Alternative::None,
+            ref verdict @ Verdict::Violated { .. } if *verdict == focused.verdict => {
+                outcome.trace.map_or(Alternative::Undecided, Alternative::Found)
+            }
+            _ => Alternative::Undecided,
         })
     }
 }
 
 /// Says that no counterexample does without the steps that open points affect; nothing if none was searched for.
-fn without_other(property: &str, needed: &[String], undecided: &[String]) -> Option<String> {
+fn no_alternative(property: &str, needed: &[String], undecided: &[String]) -> Option<String> {
     let list = |sets: &[String]| sets.iter().map(|set| format!("{{{set}}}")).collect::<Vec<_>>().join(", ");
     let needed = (!needed.is_empty()).then(|| {
-        format!("without the steps that open points affect, {property} is not violated, for each of {}", list(needed))
+        format!("{property} is not violated if the steps that these open points affect are left out: {}", list(needed))
     });
     let undecided = (!undecided.is_empty()).then(|| format!("not decided for {}", list(undecided)));
     match (needed, undecided) {
         (Some(needed), Some(undecided)) => Some(format!("{needed}; {undecided}")),
         (None, Some(undecided)) => {
-            Some(format!("whether {property} is violated without the steps that open points affect is {undecided}"))
+            Some(format!("whether {property} is violated without the steps that open points affect was {undecided}"))
         }
         (needed, None) => needed,
     }
 }
 
 /// What to do without: the steps of all undecided open points that the counterexample rests on together, then those of each.
-fn choices<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) -> Vec<Avoided<'a>> {
+fn steps_to_avoid<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) -> Vec<Avoided<'a>> {
     let kind = match &focused.verdict {
         Verdict::Violated { violated } => violated.kind,
         _ => return Vec::new(),
@@ -176,7 +188,7 @@ fn choices<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) ->
 
 /// The request for this property alone, in which no step of these labels is ever enabled. An `ACTION_CONSTRAINT` would not do:
 /// checkers look at the state behind a forbidden step, too.
-fn restricted(request: &CheckRequest, module: &Module, property: &str, labels: &[&str]) -> CheckRequest {
+fn with_steps_disabled(request: &CheckRequest, module: &Module, property: &str, labels: &[&str]) -> CheckRequest {
     let mut request = request.clone();
     let mut bodies: Vec<_> =
         labels.iter().filter_map(|label| module.definition(label)).map(|d| d.code.clone()).collect();

@@ -8,7 +8,7 @@ use super::ask::{NodeRequest, record_normalisation};
 use super::blind_reading::{PURPOSE, read_blindly};
 use super::context::{NodeContext, draft_key, parse_schema};
 use super::disagreement::{Opinion, read_disagreement};
-use super::review_answer::{ListedNames, Reading, SCHEMA, read_review, with_unchanged_fields};
+use super::review_answer::{ListedNames, ReadOptions, SCHEMA, read_review, with_unchanged_fields};
 use super::review_facts::{ReviewSubject, unread_files};
 use super::review_mistakes::{claim_mistakes, without_mistakes};
 use super::review_text::{issue_origin, quotes, review_text};
@@ -110,7 +110,7 @@ pub(super) async fn perform(
     };
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
     let listed = ListedNames::new(&subject, &before);
-    let reading = Reading { is_replayed: answer.replayed, is_last: view.state.unreadable };
+    let reading = ReadOptions { is_replayed: answer.replayed, is_correction: view.state.unreadable };
     let review = read_review(&text, &listed, reading);
     let review = review.and_then(|review| without_mistakes(review, &subject, &documents, &unread, reading));
     match review {
@@ -118,7 +118,7 @@ pub(super) async fn perform(
             let review = record_normalisation(attempt, review)?;
             let second = read_disagreement(context, view, attempt, &subject, &review).await?;
             let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts, second.as_ref())?;
-            if let Some(text) = text_of_review(&product, view) {
+            if let Some(text) = render_review(&product, view) {
                 let text = text + &second.as_ref().map(Opinion::words).unwrap_or_default();
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&show_invisible(&text))?);
             }
@@ -152,7 +152,7 @@ fn properties_to_read(
 }
 
 /// The text of `review.md`.
-fn text_of_review(product: &Product, view: &RunView) -> Option<String> {
+fn render_review(product: &Product, view: &RunView) -> Option<String> {
     let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts else { return None };
     let refused = (
         product.event.refused_by().map(|clause| clause.words(approval)),

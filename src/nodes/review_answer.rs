@@ -86,11 +86,11 @@ pub(super) fn with_unchanged_fields(answer: &str, previous: &str) -> Option<Stri
 
 /// How an answer is read.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Reading {
+pub(super) struct ReadOptions {
     /// It is recorded, so that the form of version 0.2 is accepted for accepted items: a name with or without a reason.
     pub is_replayed: bool,
     /// It corrects an answer. Then what is wrong with an accepted item does not make the whole answer useless: the item accepts nothing.
-    pub is_last: bool,
+    pub is_correction: bool,
 }
 
 /// Reads a review.
@@ -98,8 +98,12 @@ pub(super) struct Reading {
 /// # Errors
 ///
 /// All mistakes in the form of the review.
-pub(super) fn read_review(answer: &str, listed: &ListedNames, reading: Reading) -> Result<Readable<Review>, Problem> {
-    let Reading { is_replayed, is_last } = reading;
+pub(super) fn read_review(
+    answer: &str,
+    listed: &ListedNames,
+    reading: ReadOptions,
+) -> Result<Readable<Review>, Problem> {
+    let ReadOptions { is_replayed, is_correction } = reading;
     let (Readable { mut value, mut normalised }, outside) = object_and_rest(answer)?;
     let mut mistakes: Vec<String> = outside.into_iter().map(|problem| problem.what).collect();
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
@@ -136,7 +140,7 @@ pub(super) fn read_review(answer: &str, listed: &ListedNames, reading: Reading) 
                             ));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
-                        Err(why) if is_last => normalised.push(format!("`{list}[{i}]` {why}")),
+                        Err(why) if is_correction => normalised.push(format!("`{list}[{i}]` {why}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
                     }
                 }
@@ -174,7 +178,7 @@ fn take_unreadable_parts(value: &mut Value) -> Vec<String> {
                 }
             }
             (UNCHANGED, value) if Vec::<String>::deserialize(&*value).is_err() => {
-                mistakes.push("`unchanged` is no list of names of fields".to_owned());
+                mistakes.push("`unchanged` has to be a list of names of fields".to_owned());
                 *value = Value::Array(Vec::new());
             }
             (UNCHANGED, _) => {}
@@ -349,7 +353,7 @@ mod tests {
     }
 
     fn live(answer: &str) -> Result<Readable<Review>, Problem> {
-        read_review(answer, &listed(), Reading::default())
+        read_review(answer, &listed(), ReadOptions::default())
     }
 
     fn approving(list: &str, items: Value) -> String {
@@ -412,7 +416,9 @@ mod tests {
             json!([{"name": "Other", "reason": "same"}, {"name": "Safe", "reason": "same"}]),
         );
         assert!(live(&answer).is_err());
-        let read = |answer: &str| read_review(answer, &listed(), Reading { is_last: true, ..Reading::default() });
+        let read = |answer: &str| {
+            read_review(answer, &listed(), ReadOptions { is_correction: true, ..ReadOptions::default() })
+        };
         let Readable { value, normalised } = read(&answer).unwrap_or_else(|problem| panic!("{}", problem.what));
         assert_eq!(value.accepted_readings, [AcceptedItem::named("Safe", "same")]);
         assert!(normalised[0].contains("accepts \"Other\", which `facts.md` does not list"), "{normalised:?}");
@@ -444,7 +450,7 @@ mod tests {
 
     #[test]
     fn a_recorded_review_accepts_by_a_name_alone_or_with_its_reason() {
-        let reading = Reading { is_replayed: true, ..Reading::default() };
+        let reading = ReadOptions { is_replayed: true, ..ReadOptions::default() };
         let recorded = |list: &str, item: &str| read_review(&approving(list, json!([item])), &listed(), reading);
         for (list, item, name, reason) in [
             ("accepted_assumptions", "A1", "A1", ""),

@@ -2,7 +2,7 @@
 //! reviewer, all at once; no other node can mend them.
 
 use super::flaw_facts::unfit_steps;
-use super::review_answer::{Reading, mistakes_in_claim};
+use super::review_answer::{ReadOptions, mistakes_in_claim};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{ALL_MUTANTS, AcceptedItem, Flaw, Review, ReviewVerdict, Specification, says_no_line};
 use crate::prompt::{Document, LineRange, Problem, Readable, places_in, repeats_words_of};
@@ -14,22 +14,22 @@ pub(super) fn without_mistakes(
     subject: &ReviewSubject<'_>,
     documents: &[Document],
     unread: &[String],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Result<Readable<Review>, Problem> {
     let mut wrong = survivor_mistakes(&review.value, documents);
     let mut mistakes = Vec::new();
     // A second claim with mistakes is refused by the guard.
-    if !reading.is_last {
+    if !reading.is_correction {
         mistakes = claim_mistakes(subject, &review.value, documents, unread);
     }
     // Older recordings quote nothing.
     if !reading.is_replayed {
         wrong.extend(reading_mistakes(&review.value, &subject.view.specification, documents));
-        if !reading.is_last {
+        if !reading.is_correction {
             mistakes.extend(step_mistakes(&review.value, documents));
         }
     }
-    if reading.is_last {
+    if reading.is_correction {
         // The guard refuses what these items would have accepted.
         drop_items(&mut review, wrong);
     } else {
@@ -80,7 +80,7 @@ fn drop_items(review: &mut Readable<Review>, wrong: Vec<WrongItem>) {
 }
 
 /// The accepted blind readings without words of what each requirement of the property cites. A requirement can be weaker than its
-/// sentence, and only who looks at the sentence notices it.
+/// sentence; the quotation shows that the reviewer looked at the sentence.
 fn reading_mistakes(review: &Review, specification: &Specification, documents: &[Document]) -> Vec<WrongItem> {
     let Specification { covers, requirements, .. } = specification;
     let missing = |item: &AcceptedItem| {
@@ -95,9 +95,9 @@ fn reading_mistakes(review: &Review, specification: &Specification, documents: &
             list: "accepted_readings",
             name: name.to_owned(),
             why: format!(
-                "`accepted_readings` accepts {name:?}, and its `quote` does not repeat, word for word, a few words of the sentence that \
-                 the documents say at {} (several quotations are set apart by \u{2026})",
-                unquoted.join(" and at ")
+                "`accepted_readings` accepts {name:?}: its `quote` has to repeat, word for word, a few words of each cited sentence, and \
+                 those are missing for {} (set several quotations apart by \u{2026})",
+                unquoted.join(", ")
             ),
         })
     };

@@ -457,9 +457,7 @@ fn open_points(text: &mut String, revision: &Revision) {
     let mut title = "";
     for point in open {
         let own_title = match point.origin {
-            Some(Origin::Disagreement) => {
-                "Questions on which two authors disagreed, where the documents allow both readings"
-            }
+            Some(Origin::Disagreement) => "Disagreements of two authors, where the documents allow both readings",
             Some(Origin::Contradiction) => "Contradictions in the documents",
             None => "Questions that the documents leave open",
         };

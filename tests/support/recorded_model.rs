@@ -9,8 +9,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tlaforge::prompt::{DEFAULT_NORMATIVE_WORDS, EARLIER_NORMATIVE_WORD_COUNT};
 
 use super::model_server::{Block, Reply, Seen};
+
+/// The words that made a sentence normative in the recordings of `evals/`, for a live run with their answers.
+pub fn words_of_recordings() -> String {
+    DEFAULT_NORMATIVE_WORDS[..EARLIER_NORMATIVE_WORD_COUNT].join(",")
+}
 
 /// The reason of an item that was recorded without one.
 const NO_REASON: &str = "as recorded";

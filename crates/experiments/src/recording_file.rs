@@ -122,6 +122,7 @@ mod tests {
             late: false,
             check_timed_out: false,
             timing: Vec::new(),
+            normative_words: None,
             answer: "yes\nno".into(),
         }
     }

@@ -212,6 +212,7 @@ mod tests {
             late: false,
             check_timed_out: false,
             timing: Vec::new(),
+            normative_words: None,
             answer,
         };
         let recording = |length: u64| {

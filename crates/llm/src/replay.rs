@@ -201,6 +201,7 @@ mod tests {
             late: false,
             check_timed_out: false,
             timing: Vec::new(),
+            normative_words: None,
             answer: text.into(),
         };
         let wording = request(key("formalize", 0, 1, "draft")).wording();

@@ -58,7 +58,7 @@ pub use json_answer::{extract_json_object, object_and_rest};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use moved_citations::{EARLIER, MovedCitations};
 pub use normative::{
-    Account, DEFAULT_NORMATIVE_WORDS, EARLIER_NORMATIVE_WORDS, NormativeSentence, account_for, unaccounted_text,
+    Account, DEFAULT_NORMATIVE_WORDS, EARLIER_NORMATIVE_WORD_COUNT, NormativeSentence, account_for, unaccounted_text,
 };
 pub use open_points::{OpenPoint, Origin, parse_open_points};
 pub use place_overlap::places_overlap;

@@ -162,7 +162,7 @@ pub enum PromptError {
         name: String,
         source: Box<TemplateError>,
     },
-    /// A template has a construct that could run without an end, or without a bound that matters.
+    /// A template has a construct that could run for ever, or for too long.
     #[error("the prompt {name} {what}")]
     Unbounded { name: String, what: String },
     /// A template refers to a value that no request has.
@@ -333,7 +333,9 @@ fn known_values(data: &Value) -> String {
 /// include themselves.
 fn unbounded_construct(text: &str) -> Option<String> {
     if DECORATOR.is_match(text) {
-        return Some("defines a template inside of it (`{{*`), which prompts may not".to_owned());
+        return Some(
+            "defines a template inside of it (`{{#*inline}}`), which prompts may not do; remove it".to_owned(),
+        );
     }
     let mut depth = 0usize;
     for tag in EACH.captures_iter(text) {

@@ -13,7 +13,7 @@ use super::content_words::content_words;
 use super::documents::Document;
 use super::normative_sentences::normative_sentences;
 
-/// The words and phrases that make a sentence normative if a run does not choose others. The first [`EARLIER_NORMATIVE_WORDS`] of
+/// The words and phrases that make a sentence normative if a run does not choose others. The first [`EARLIER_NORMATIVE_WORD_COUNT`] of
 /// them are those of recordings that do not say which words their run used.
 pub const DEFAULT_NORMATIVE_WORDS: [&str; 22] = [
     "must",
@@ -41,7 +41,7 @@ pub const DEFAULT_NORMATIVE_WORDS: [&str; 22] = [
 ];
 
 /// The number of default words up to the version that wrote them into recordings.
-pub const EARLIER_NORMATIVE_WORDS: usize = 14;
+pub const EARLIER_NORMATIVE_WORD_COUNT: usize = 14;
 
 /// A sentence of the documents that promises or demands something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

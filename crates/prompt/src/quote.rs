@@ -12,7 +12,7 @@ use super::sentences::Passage;
 /// Several sentences up to this length, in characters, are quoted whole, without a choice among them.
 const SHORT: usize = 240;
 /// So many words of a sentence show that it was looked at.
-const ENOUGH: usize = 4;
+const MIN_QUOTED_WORDS: usize = 4;
 /// Shows where sentences were left out.
 const GAP: &str = "[\u{2026}]";
 
@@ -46,7 +46,7 @@ pub fn repeats_words_of(documents: &[Document], place: &str, text: &str) -> Opti
     let trimmed = |c: char| c.is_whitespace() || matches!(c, '"' | '\u{201c}' | '\u{201d}' | ',' | ';' | '.');
     let mut parts = text.split('\u{2026}').map(|part| part.trim_matches(trimmed));
     Some(parts.any(|part| {
-        let is_long = part.split_whitespace().count() >= ENOUGH || content_words(part).len() >= 2;
+        let is_long = part.split_whitespace().count() >= MIN_QUOTED_WORDS || content_words(part).len() >= 2;
         let says_enough = |text: &String| is_long || 2 * part.len() > text.len();
         cited.iter().any(|text| has_quote(text, part) && says_enough(text))
     }))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tlaforge_prompt::{
-    DEFAULT_NORMATIVE_WORDS, Document, EARLIER_NORMATIVE_WORDS, NormativeSentence, account_for, apply_edits,
+    DEFAULT_NORMATIVE_WORDS, Document, EARLIER_NORMATIVE_WORD_COUNT, NormativeSentence, account_for, apply_edits,
     prose_among_items, read_documents, split_answer, unread_lines, unrelated_citations,
 };
 
@@ -64,7 +64,7 @@ fn recorded_specifications_are_read_as_they_are() {
         }
         // An earlier one may have been sent back.
         let last = specifications(&recording).pop().unwrap();
-        let sentences = account_for(&last, &documents, |_| true, &all[..EARLIER_NORMATIVE_WORDS]);
+        let sentences = account_for(&last, &documents, |_| true, &all[..EARLIER_NORMATIVE_WORD_COUNT]);
         let open: Vec<String> =
             sentences.iter().filter(|one| one.account.is_none()).map(NormativeSentence::words).collect();
         assert_eq!(open, [""; 0], "{}", recording.display());

@@ -98,7 +98,7 @@ pub fn pair_walks(module: &Module, cfg: &Cfg, violated: &[&str]) -> Vec<PairWalk
             }
             let Some((one, other)) = plain(module, first).zip(plain(module, second)) else { continue };
             let predicate = Some(format!("~({first} /\\ {second})"));
-            let checked = Checked { predicate, is_invariant: true, beside: Some(other) };
+            let checked = Checked { predicate, is_invariant: true, second_property: Some(other) };
             if let Ok(walk) = types.walk(one, &checked, false) {
                 found.push(PairWalk { names: [first.clone(), second.clone()], walk });
             }
@@ -200,14 +200,14 @@ struct Checked<'a> {
     predicate: Option<String>,
     is_invariant: bool,
     /// Another property that the predicate names.
-    beside: Option<&'a Definition>,
+    second_property: Option<&'a Definition>,
 }
 
 impl Checked<'_> {
     /// `None` for a temporal property whose form shows no state predicate.
     fn read(module: &Module, cfg: &Cfg, definition: &Definition) -> Option<Self> {
         if cfg.invariants.contains(&definition.name) {
-            return Some(Self { predicate: None, is_invariant: true, beside: None });
+            return Some(Self { predicate: None, is_invariant: true, second_property: None });
         }
         let closure = module.closure(&definition.name);
         let used = || closure.iter().filter_map(|name| module.definition(name)).chain([definition]);
@@ -226,9 +226,9 @@ impl Checked<'_> {
         let predicate =
             if has_steps || closure.iter().any(is_temporal) { None } else { state_predicate(module, definition) };
         match predicate {
-            Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true, beside: None }),
+            Some(predicate) => Some(Self { predicate: Some(predicate), is_invariant: true, second_property: None }),
             None if has_future || !is_about_each_step(module, definition) => None,
-            None => Some(Self { predicate: None, is_invariant: false, beside: None }),
+            None => Some(Self { predicate: None, is_invariant: false, second_property: None }),
         }
     }
 }
@@ -366,7 +366,9 @@ impl<'a> Types<'a> {
         }
         let read = if checked.is_invariant {
             let mut read = module.variables_of(&definition.name, |_| true);
-            read.extend(checked.beside.into_iter().flat_map(|other| module.variables_of(&other.name, |_| true)));
+            read.extend(
+                checked.second_property.into_iter().flat_map(|other| module.variables_of(&other.name, |_| true)),
+            );
             read
         } else {
             gaps.push("only steps that change one or two variables were tried".to_owned());

@@ -17,7 +17,7 @@ use super::targets::Targets;
 use super::{CheckRequest, Limits, PastViolationLimits, SpecText, ToolContext, ToolError};
 
 /// The time for all pairs of invariants.
-const MAX_PAIRS: Duration = Duration::from_secs(20);
+const MAX_PAIR_TIME: Duration = Duration::from_secs(20);
 /// The number of the first search for a pair: those for single properties have lower ones.
 const FIRST_PAIR: usize = 10_000;
 /// Distinct states at which the search for a state that violates a property ends.
@@ -36,7 +36,8 @@ pub(super) async fn find_contradictions(
     let pairs = pair_walks(&module, cfg, &violated);
     let covers = module.requirements_by_property(cfg);
     let quick = session.explorer.quick();
-    let mut asking = Asking { left: session.cx.limits.check.min(MAX_PAIRS), decided: BTreeMap::new(), quick, session };
+    let mut asking =
+        Asking { left: session.cx.limits.check.min(MAX_PAIR_TIME), decided: BTreeMap::new(), quick, session };
     for (number, PairWalk { names: [first, second], walk }) in pairs.into_iter().enumerate() {
         if asking.walk(FIRST_PAIR + number, &walk).await? == Reached::No {
             let words = |name: &str| {

@@ -159,7 +159,7 @@ fn a_failed_assertion_beside_a_violated_invariant_has_its_own_counterexample() {
 #[test]
 fn two_requirements_that_no_state_satisfies_together_contradict_each_other() {
     let warned = |low: &str, high: &str, covers: &str| {
-        let bench = Bench::new();
+        let bench = Bench::remembering();
         let module = format!(
             "---- MODULE M ----\nEXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nNext == x < 2 /\\ x' = x + 1 /\\ y' = y\n\
              Spec == Init /\\ [][Next]_<<x, y>>\nTypeOK == x \\in 0..3 /\\ y \\in 0..3\n\\* covers R1\nLow == {low}\n{covers}High == {high}\n====\n"

@@ -8,7 +8,7 @@ use super::runs::{Client, Forges};
 use super::{Fleet, WorkerProcess, done};
 use crate::support::model_server::{Reply, Seen};
 use crate::support::project;
-use crate::support::recorded_model::RecordedModel;
+use crate::support::recorded_model::{RecordedModel, words_of_recordings};
 
 /// Those whose recordings end in the same way with the embedded checker.
 const CASES: [&str; 8] = [
@@ -68,6 +68,8 @@ fn recorded_cases_give_the_same_specifications_whatever_is_killed() {
             forges.fleet.bench.write(name, std::fs::read(entry.path()).unwrap());
         }
     }
+    let words: Vec<String> = words_of_recordings().split(',').map(|word| format!("{word:?}")).collect();
+    forges.fleet.bench.write("tlaforge.toml", format!("normative_words = [{}]\n", words.join(", ")));
     forges.fleet.bench.write("one.toml", table(cases, 1));
     forges.fleet.bench.write("all.toml", table(cases, copies));
     let forge = |forges: &Forges, sets: &str, more: &[&str]| {

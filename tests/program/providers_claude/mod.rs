@@ -15,7 +15,7 @@ use crate::support::claude_code::{
     PINNED, PLANTED_KEY, Scene, ask, by_key, limits, provider, real_program, run, snapshot,
 };
 use crate::support::model_server::{Block, ModelServer, Reply, Seen};
-use crate::support::recorded_model::{RecordedModel, without_added_reasons};
+use crate::support::recorded_model::{RecordedModel, without_added_reasons, words_of_recordings};
 use crate::support::waiting::{end_of, wait_until, wait_until_async};
 use serde_json::{Value, json};
 use tlaforge::llm::{CallFailure, ClaudeCode, ClaudeLimits, ClaudeLogin, FailureKind as Kind, LlmError, Provider as _};
@@ -467,10 +467,11 @@ fn the_swap_case_ends_approved_through_claude_code() {
     let answers = model.answers();
     let server = ModelServer::start(model.script());
     let args = ["run", "--case", case.to_str().unwrap(), "--provider", "claude", "--claude-api-key", "--out", "specs"];
-    let program = program.display().to_string();
+    let (program, words) = (program.display().to_string(), words_of_recordings());
     let args = [
         &args[..],
         &["--claude-path", &program, "--blind-reading", "on", "--contracts", "on", "--draft", "single_call"],
+        &["--normative-words", &words],
     ]
     .concat();
     let url = server.url();

@@ -1,7 +1,7 @@
 //! A whole run through the HTTP providers: documents in, a recorded model behind a server, an approved specification out.
 
 use super::*;
-use crate::support::recorded_model::{RecordedModel, without_added_reasons};
+use crate::support::recorded_model::{RecordedModel, without_added_reasons, words_of_recordings};
 use crate::support::{Bench, project};
 
 /// Bytes that two requests begin with.
@@ -28,8 +28,10 @@ fn the_swap_case_ends_approved_with_the_same_files_as_its_recording_and_no_key_i
             _ => script(seen),
         });
         let bench = Bench::remembering();
-        let provider = api.say("anthropic", "openai");
+        let (provider, words) = (api.say("anthropic", "openai"), words_of_recordings());
         let more = [
+            "--normative-words",
+            &words,
             "--draft",
             "single_call",
             "--blind-reading",

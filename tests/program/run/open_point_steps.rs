@@ -61,28 +61,28 @@ fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
             point(1, "Jump"),
             &[][..],
             &["Start", "Add", "More"][..],
-            "takes no step of Jump, which rest on O1; the shortest one, of 3 states, does",
+            "avoids the steps Jump, which depend on O1; the shortest one, of 3 states, takes at least one of them",
         ),
         // No other way is left.
         (
             point(1, "Jump, More"),
             &[],
             &shortest,
-            "without the steps that open points affect, NeverAbove is not violated, for each of {O1}",
+            "NeverAbove is not violated if the steps that these open points affect are left out: {O1}",
         ),
         // Together they leave no way, and one of them does.
         (
             point(1, "Jump") + &point(2, "Start, More"),
             &[],
             &["Start", "Add", "More"],
-            "takes no step of Jump, which rest on O1",
+            "avoids the steps Jump, which depend on O1",
         ),
         (point(1, "More"), &[], &shortest, ""),
         (
             point(1, "Jump"),
             &["NeverAbove without O1"],
             &shortest,
-            "whether NeverAbove is violated without the steps that open points affect is not decided for {O1}",
+            "whether NeverAbove is violated without the steps that open points affect was not decided for {O1}",
         ),
     ] {
         let check = checked(&script(&points, &recorded(late)));
@@ -90,7 +90,10 @@ fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
         let taken: Vec<&str> = steps.iter().filter_map(|step| step["action"].as_str()).collect();
         let warnings = check["outcome"]["warnings"].to_string();
         assert_eq!(taken, actions, "{points}: {warnings}");
-        assert!(warnings.contains(said) && (!said.is_empty() || !warnings.contains("rest on")), "{points}: {warnings}");
+        assert!(
+            warnings.contains(said) && (!said.is_empty() || !warnings.contains("depend on")),
+            "{points}: {warnings}"
+        );
     }
     // A recording of an earlier version is about the counterexample that it had.
     let check = checked(&script(&point(1, "Jump"), &json!([])));
