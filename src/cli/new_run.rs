@@ -166,6 +166,7 @@ pub(super) async fn create_run(
         draft: draft(settings, context, documents.files.iter().map(|document| document.text.len()).sum()),
         candidates: settings.candidates,
         blind_reading: reads_blindly(settings, &prepared.context),
+        reads_assertions: !context.replays_earlier_version(),
         objective: job.objective,
         concern: settings.given.concern.clone(),
         normative_words: normative_words(&settings.given.normative_words, context),

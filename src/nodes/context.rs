@@ -60,6 +60,12 @@ impl NodeContext {
         self.caller.name() == REPLAY
     }
 
+    /// Whether the answers come from a recording of an earlier version, whose requests and rules were others in a few places. Recordings
+    /// hold the words of normative sentences since these changed.
+    pub fn replays_earlier_version(&self) -> bool {
+        self.is_replay() && self.caller.normative_words().is_none()
+    }
+
     /// Brings the recording up to date with the journal.
     pub(super) fn write_recording(&self, attempt: &Attempt<'_>) -> Result<(), NodeError> {
         if let Some(path) = &self.recording_path {

@@ -12,10 +12,10 @@ use super::single_call;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, has_marked_changes, number_lines};
 use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
-    AnswerParts, Assumption, Document, EARLIER, NORMALISED, OpenPoint, Origin, Problem, Readable, Requirement,
-    UnrelatedCitation, account_for, check_places, fences, fixed_names, normalise, other_concerns, outside_fences,
-    parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer, unaccounted_text,
-    unread_lines, unrelated_citations,
+    AnswerParts, Assumption, DISAGREEMENT, Document, EARLIER, NORMALISED, OpenPoint, Origin, Problem, Readable,
+    Requirement, UnrelatedCitation, account_for, check_places, fences, fixed_names, normalise, other_concerns,
+    outside_fences, parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer,
+    unaccounted_text, unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
 
@@ -101,7 +101,8 @@ pub(super) async fn perform(
         require_places(read, &documents, is_last, &unaccounted, &unrelated)
     };
     match correcting.apply_answer(own, ANSWER, view, &read)? {
-        CorrectionResult::Accepted { value: (text, requirements, open_points, assumptions), sha } => {
+        CorrectionResult::Accepted { value: (text, requirements, mut open_points, assumptions), sha } => {
+            drop_unconfirmed_disagreements(view, &mut open_points);
             let artifacts = [(ANSWER.to_owned(), sha), (file::INFORMAL.to_owned(), attempt.keep(&text)?)];
             let (other_concerns, normative_sentences) = (other_concerns(&text), account(&text));
             let names = fixed_names(&text);
@@ -114,6 +115,18 @@ pub(super) async fn perform(
             product.artifacts.extend(parts);
             Ok(product)
         }
+    }
+}
+
+/// Drops the mark of a disagreement where no review has asked for it, and the point did not have it before.
+fn drop_unconfirmed_disagreements(view: &RunView, open_points: &mut [OpenPoint]) {
+    let is_asked = view.feedback_for(NodeName::InformalSpec).any(|item| item.text.contains(DISAGREEMENT));
+    let had = |point: &OpenPoint| {
+        let mut known = view.specification.open_points.iter();
+        known.any(|known| known.id == point.id && known.origin == Some(Origin::Disagreement))
+    };
+    for point in open_points.iter_mut().filter(|point| !is_asked && !had(point)) {
+        point.without_disagreement();
     }
 }
 

@@ -117,7 +117,7 @@ impl NodeContext {
     }
 
     /// Finds the violation again, by a check that explains its trace. `None` if that finds another one, or none.
-    async fn trace_with_names(
+    pub(super) async fn trace_with_names(
         &self,
         mut request: CheckRequest,
         violated: &Violation,

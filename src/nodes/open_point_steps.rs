@@ -121,7 +121,7 @@ impl NodeContext {
         let limits = Limits { check: time, ..self.limits.clone() };
         let cx = ToolContext { limits: &limits, ..self.tool_context() };
         let checked = tokio::select! {
-            checked = self.toolchain.check(&request, &cx) => checked,
+            checked = self.toolchain.check_without_details(&request, &cx) => checked,
             () = self.wait_unless_replay(time) => return Ok(Alternative::Undecided),
         };
         let CheckReport { outcome, output: own, .. } = match checked {
@@ -133,14 +133,16 @@ impl NodeContext {
         if self.is_replay() && outcome.verdict.is_timed_out() {
             return Err(late_in_replay("the search for a counterexample without open points", time).into());
         }
-        let is_complete = outcome.is_complete();
-        Ok(match outcome.verdict {
-            Verdict::Holds if is_complete => Alternative::None,
-            ref verdict @ Verdict::Violated { .. } if *verdict == focused.verdict => {
-                outcome.trace.map_or(Alternative::Undecided, Alternative::Found)
-            }
-            _ => Alternative::Undecided,
-        })
+        if outcome.verdict == Verdict::Holds && outcome.is_complete() {
+            return Ok(Alternative::None);
+        }
+        if outcome.verdict != focused.verdict {
+            return Ok(Alternative::Undecided);
+        }
+        let Verdict::Violated { violated } = &focused.verdict else { return Ok(Alternative::Undecided) };
+        // Once more, with the names of its steps.
+        let named = self.trace_with_names(request, violated, &cx).await?;
+        Ok(named.map_or(Alternative::Undecided, Alternative::Found))
     }
 }
 
@@ -176,14 +178,38 @@ fn steps_to_avoid<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutc
             && module.definition(name).is_some()
     };
     let labels_of = |point: &'a OpenPoint| point.affects.iter().map(String::as_str).filter(is_step);
+    let all: Vec<&OpenPoint> = view.undecided_open_points().filter(|point| labels_of(point).next().is_some()).collect();
     let used: Vec<&OpenPoint> =
-        view.undecided_open_points().filter(|point| labels_of(point).any(|label| taken.contains(label))).collect();
+        all.iter().copied().filter(|point| labels_of(point).any(|label| taken.contains(label))).collect();
+    if used.is_empty() {
+        return Vec::new();
+    }
     let avoided = |points: Vec<&'a OpenPoint>| {
         let labels: BTreeSet<&str> = points.iter().copied().flat_map(labels_of).collect();
         Avoided { points, labels: labels.into_iter().collect() }
     };
-    let together = (used.len() > 1).then(|| avoided(used.clone()));
-    together.into_iter().chain(used.into_iter().map(|point| avoided(vec![point]))).collect()
+    // Without all of them first: a counterexample that avoids only some may rest on another.
+    let mut sets = vec![all, used.clone()];
+    sets.extend(used.into_iter().map(|point| vec![point]));
+    let mut distinct: Vec<Vec<&OpenPoint>> = Vec::new();
+    for set in sets {
+        if !distinct.iter().any(|known| known.iter().map(|point| &point.id).eq(set.iter().map(|point| &point.id))) {
+            distinct.push(set);
+        }
+    }
+    // A formula that names a step would say something else without it.
+    let read = names_read(module, focused);
+    let mut sets: Vec<Avoided<'a>> = distinct.into_iter().map(avoided).collect();
+    sets.retain(|avoided| !avoided.labels.iter().any(|label| read.contains(*label)));
+    sets
+}
+
+/// The definitions that the violated property and what bounds the check read, directly or through others.
+fn names_read(module: &Module, focused: &CheckOutcome) -> BTreeSet<String> {
+    let bounds = &focused.bounds;
+    let bounding = bounds.constraints.iter().chain(&bounds.view).cloned();
+    let violated = focused.violated_names().map(str::to_owned);
+    violated.chain(bounding).flat_map(|name| module.closure(&name)).collect()
 }
 
 /// The request for this property alone, in which no step of these labels is ever enabled. An `ACTION_CONSTRAINT` would not do:

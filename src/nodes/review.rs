@@ -7,7 +7,7 @@ use serde_json::json;
 use super::ask::{NodeRequest, record_normalisation};
 use super::blind_reading::{PURPOSE, read_blindly};
 use super::context::{NodeContext, draft_key, parse_schema};
-use super::disagreement::{Opinion, read_disagreement};
+use super::disagreement::{Opinion, is_disagreement, read_disagreements};
 use super::review_answer::{ListedNames, ReadOptions, SCHEMA, read_review, with_unchanged_fields};
 use super::review_facts::{ReviewSubject, unread_files};
 use super::review_mistakes::{claim_mistakes, without_mistakes};
@@ -19,7 +19,7 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
     NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{Document, Problem, show_control, show_invisible, without_sections};
+use crate::prompt::{DISAGREEMENT, Document, Problem, show_control, show_invisible, without_sections};
 use crate::tla::{PropertyStatus, UNLIMITED_WIDTH, Verdict, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -110,16 +110,20 @@ pub(super) async fn perform(
     };
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
     let listed = ListedNames::new(&subject, &before);
-    let reading = ReadOptions { is_replayed: answer.replayed, is_correction: view.state.unreadable };
+    let reading = ReadOptions {
+        is_replayed: answer.replayed,
+        is_of_earlier_version: answer.replayed && context.replays_earlier_version(),
+        is_correction: view.state.unreadable,
+    };
     let review = read_review(&text, &listed, reading);
     let review = review.and_then(|review| without_mistakes(review, &subject, &documents, &unread, reading));
     match review {
         Ok(review) => {
             let review = record_normalisation(attempt, review)?;
-            let second = read_disagreement(context, view, attempt, &subject, &review).await?;
-            let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts, second.as_ref())?;
+            let second = read_disagreements(context, view, attempt, &subject, &review).await?;
+            let mut product = judge(attempt, &subject, review, &unread, &documents, artifacts, &second)?;
             if let Some(text) = render_review(&product, view) {
-                let text = text + &second.as_ref().map(Opinion::words).unwrap_or_default();
+                let text = text + &second.iter().map(Opinion::words).collect::<String>();
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&show_invisible(&text))?);
             }
             Ok(product)
@@ -139,11 +143,10 @@ fn properties_to_read(
 ) -> Vec<String> {
     let key = RequestKey { purpose: PURPOSE.to_owned(), ..draft_key(attempt, NodeName::Review) };
     let violated = subject.fresh_check().filter(|check| matches!(check.verdict, Verdict::Violated { .. }));
-    let holds = |name: &&String| {
-        violated.is_some_and(|check| check.property_status(name) == PropertyStatus::Holds)
-            // Recordings of earlier versions have none here.
-            && context.caller.has_answer(&key)
-    };
+    // Recordings of earlier versions have none beside a violation.
+    let can_read = !context.replays_earlier_version() || context.caller.has_answer(&key);
+    let holds =
+        |name: &&String| can_read && violated.is_some_and(|check| check.property_status(name) == PropertyStatus::Holds);
     match subject.view.settings.blind_reading {
         false => Vec::new(),
         true if is_approvable => facts.covering.clone(),
@@ -213,7 +216,7 @@ fn judge(
     unread: &[String],
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
-    second: Option<&Opinion>,
+    second: &[Opinion],
 ) -> Result<Product, NodeError> {
     let facts = subject.approval_facts(Some(&review), unread.to_vec());
     let claims = |flaw: &Flaw| subject.flaw_facts(flaw, documents, unread.to_vec());
@@ -236,7 +239,7 @@ fn judge(
         // The run decides this later, when it is about to journal the approval.
         violates_policy: false,
     };
-    let mut feedback: Vec<Feedback> = review.issues.iter().flat_map(|issue| issue_feedback(issue, second)).collect();
+    let mut feedback: Vec<Feedback> = issues_feedback(&review, second);
     match routing {
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw_refused_by: Some(clause), .. } => {
             let all = claim_mistakes(subject, &review, documents, unread);
@@ -309,9 +312,17 @@ fn unreadable_product(
     })
 }
 
+/// What the issues ask of the nodes that they blame. The opinions are about the disagreements among them, in their order.
+fn issues_feedback(review: &Review, opinions: &[Opinion]) -> Vec<Feedback> {
+    let mut opinions = opinions.iter();
+    let opinion_on = |issue: &Issue| if is_disagreement(issue) { opinions.next() } else { None };
+    let with_opinions: Vec<_> = review.issues.iter().map(opinion_on).collect();
+    review.issues.iter().zip(with_opinions).flat_map(|(issue, opinion)| issue_feedback(issue, opinion)).collect()
+}
+
 /// What an issue asks of the node that it blames. If the documents allow both readings, the author of the contracts learns it, too, and
-/// what a second reader says of that.
-fn issue_feedback(issue: &Issue, second: Option<&Opinion>) -> Vec<Feedback> {
+/// both learn what a second reader says of that.
+fn issue_feedback(issue: &Issue, opinion: Option<&Opinion>) -> Vec<Feedback> {
     let text = format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion);
     let to = |node: NodeName, first: &str| {
         let text = if first.is_empty() { text.clone() } else { format!("{first}\n\n{text}") };
@@ -320,7 +331,7 @@ fn issue_feedback(issue: &Issue, second: Option<&Opinion>) -> Vec<Feedback> {
     if issue.blame != Some(Blame::Documents) {
         return vec![to(issue.node(), "")];
     }
-    if let Some(Opinion { agrees: false, why }) = second {
+    if let Some(Opinion::Decided(why)) = opinion {
         let decided = format!(
             "A reviewer took the documents to allow what the specification does and what the contract of the step says. A second \
              reader does not: {why}\nRead the lines again, and follow the reading that the documents decide."
@@ -328,10 +339,13 @@ fn issue_feedback(issue: &Issue, second: Option<&Opinion>) -> Vec<Feedback> {
         return vec![to(issue.node(), &decided), to(NodeName::StepContracts, &decided)];
     }
     let open = "The documents allow what the specification does and what the contract of the step says. List it among the open points, \
-                with both readings, and mark it: `O1 [docs/file.md:12] (disagreement) <the question>? Taken: …`.";
-    let open = match second {
-        Some(Opinion { why, .. }) => format!("{open} A second reader confirms it: {why}"),
-        None => open.to_owned(),
+                with both readings";
+    let open = match opinion {
+        Some(Opinion::Both(why)) => format!(
+            "{open}, and mark it: `O1 [docs/file.md:12] {DISAGREEMENT} <the question>? Taken: …`. A second reader confirms it: {why}"
+        ),
+        Some(Opinion::Unknown(why)) => format!("{open}. No second reader confirms it: {why}"),
+        _ => format!("{open}."),
     };
     let both = "The documents allow what you wrote and what the specification does: allow both, as a disjunction.";
     vec![to(issue.node(), &open), to(NodeName::StepContracts, both)]

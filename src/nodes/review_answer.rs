@@ -89,8 +89,18 @@ pub(super) fn with_unchanged_fields(answer: &str, previous: &str) -> Option<Stri
 pub(super) struct ReadOptions {
     /// It is recorded, so that the form of version 0.2 is accepted for accepted items: a name with or without a reason.
     pub is_replayed: bool,
-    /// It corrects an answer. Then what is wrong with an accepted item does not make the whole answer useless: the item accepts nothing.
+    /// It is recorded by an earlier version, which had fewer rules for reviews.
+    pub is_of_earlier_version: bool,
+    /// It corrects an answer that could not be used.
     pub is_correction: bool,
+}
+
+impl ReadOptions {
+    /// Whether what is wrong with an accepted item does not make the whole answer useless: the item accepts nothing, and the rest
+    /// counts.
+    pub(super) fn drops_wrong_items(self) -> bool {
+        self.is_correction && !self.is_of_earlier_version
+    }
 }
 
 /// Reads a review.
@@ -103,7 +113,7 @@ pub(super) fn read_review(
     listed: &ListedNames,
     reading: ReadOptions,
 ) -> Result<Readable<Review>, Problem> {
-    let ReadOptions { is_replayed, is_correction } = reading;
+    let (is_replayed, drops_wrong_items) = (reading.is_replayed, reading.drops_wrong_items());
     let (Readable { mut value, mut normalised }, outside) = object_and_rest(answer)?;
     let mut mistakes: Vec<String> = outside.into_iter().map(|problem| problem.what).collect();
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
@@ -140,7 +150,7 @@ pub(super) fn read_review(
                             ));
                         }
                         Ok(None) => normalised.push(format!("`{list}[{i}]` accepts what is not listed: {item}")),
-                        Err(why) if is_correction => normalised.push(format!("`{list}[{i}]` {why}")),
+                        Err(why) if drops_wrong_items => normalised.push(format!("`{list}[{i}]` {why}")),
                         Err(why) => mistakes.push(format!("`{list}[{i}]` {why}")),
                     }
                 }

@@ -177,7 +177,8 @@ impl<'a> ReviewSubject<'a> {
         let mut covering: Vec<String> =
             checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect();
         let is_asserted = |covered: &CoveredRequirement| covered.covered_by.iter().any(|name| name == ASSERTION);
-        covering.extend(self.view.covered_requirements().iter().any(is_asserted).then(|| ASSERTION.to_owned()));
+        let is_read = self.view.settings.reads_assertions && self.view.covered_requirements().iter().any(is_asserted);
+        covering.extend(is_read.then(|| ASSERTION.to_owned()));
         let covering = self.view.without_vacuous(covering, &constantly_true);
         let unaccepted_readings = self.unaccepted_readings(&covering, review);
         ApprovalFacts {

@@ -22,14 +22,14 @@ pub(super) fn without_mistakes(
     if !reading.is_correction {
         mistakes = claim_mistakes(subject, &review.value, documents, unread);
     }
-    // Older recordings quote nothing.
-    if !reading.is_replayed {
+    // Recordings of earlier versions quote nothing.
+    if !reading.is_of_earlier_version {
         wrong.extend(reading_mistakes(&review.value, &subject.view.specification, documents));
         if !reading.is_correction {
             mistakes.extend(step_mistakes(&review.value, documents));
         }
     }
-    if reading.is_correction {
+    if reading.drops_wrong_items() {
         // The guard refuses what these items would have accepted.
         drop_items(&mut review, wrong);
     } else {

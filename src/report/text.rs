@@ -458,7 +458,7 @@ fn open_points(text: &mut String, revision: &Revision) {
     for point in open {
         let own_title = match point.origin {
             Some(Origin::Disagreement) => "Disagreements of two authors, where the documents allow both readings",
-            Some(Origin::Contradiction) => "Contradictions in the documents",
+            Some(Origin::Contradiction) => "Contradictions in the documents, as the informal specification reads them",
             None => "Questions that the documents leave open",
         };
         if own_title != title {

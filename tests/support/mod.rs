@@ -222,6 +222,21 @@ impl Script {
     }
 
     /// Adds what the clock decided in the recorded run.
+    /// As recorded by an earlier version, if it was made as [`Script::of_this_version`].
+    pub fn of_earlier_version(mut self) -> Self {
+        for (line, _) in &mut self.lines {
+            line.as_object_mut().expect("an object").remove("normative_words");
+        }
+        self
+    }
+
+    /// As recorded by this version, which has further rules for reviews.
+    pub fn of_this_version(mut self) -> Self {
+        let words = tlaforge::prompt::DEFAULT_NORMATIVE_WORDS;
+        self.lines.first_mut().expect("an answer").0["normative_words"] = serde_json::json!(words);
+        self
+    }
+
     pub fn timing(mut self, timing: Value) -> Self {
         self.lines.first_mut().expect("an answer").0["timing"] = timing;
         self

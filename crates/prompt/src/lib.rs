@@ -37,6 +37,7 @@ mod single_answer;
 mod spelling;
 mod strength_words;
 mod strict_json;
+mod template_walk;
 mod unread_lines;
 mod unrelated_citations;
 
@@ -60,7 +61,7 @@ pub use moved_citations::{EARLIER, MovedCitations};
 pub use normative::{
     Account, DEFAULT_NORMATIVE_WORDS, EARLIER_NORMATIVE_WORD_COUNT, NormativeSentence, account_for, unaccounted_text,
 };
-pub use open_points::{OpenPoint, Origin, parse_open_points};
+pub use open_points::{DISAGREEMENT, OpenPoint, Origin, parse_open_points};
 pub use place_overlap::places_overlap;
 pub use problem::{Problem, Readable};
 pub use quote::{quote, repeats_words_of, shares_words_with};

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use handlebars::{
     Context, Handlebars, Helper, HelperDef, HelperResult, JsonTruthy as _, Output, RenderContext, RenderError,
     RenderErrorReason, Renderable as _, TemplateError, no_escape,
 };
-use regex::Regex;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use tlaforge_files as files;
+
+use super::template_walk::{unbounded_construct, unknown_value};
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -134,12 +134,6 @@ fn samples(name: &str) -> [Value; 2] {
 /// Names of built-in templates that had another name in version 0.1.
 const RENAMED: [(&str, &str); 2] = [("whole/role", "single_call/role"), ("whole/draft", "single_call/draft")];
 
-/// How many loops of a template may be inside each other. A template can come with a downloaded folder, and nested loops could run
-/// for years.
-const MAX_LOOPS: usize = 2;
-/// How many templates a template may include, directly or through others.
-const MAX_INCLUDED: usize = 100;
-
 /// A prompt that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
@@ -225,20 +219,24 @@ impl PromptLibrary {
                 let own = path.as_ref().filter(|path| path.exists()).map(|path| path.display().to_string());
                 own.unwrap_or_else(|| (*name).to_owned())
             };
-            if let Some(what) = unbounded_construct(&used) {
-                return Err(PromptError::Unbounded { name: shown(), what });
-            }
             engine
                 .register_template_string(name, &used)
                 .map_err(|source| PromptError::Template { name: shown(), source: Box::new(source) })?;
             templates.push(Template { name, own: used != *text, text: used });
         }
-        refuse_many_included(&templates)?;
+        let parsed: BTreeMap<&str, &handlebars::Template> =
+            templates.iter().filter_map(|one| Some((one.name, engine.get_template(one.name)?))).collect();
+        for (name, template) in &parsed {
+            if let Some(what) = unbounded_construct(template, &parsed) {
+                return Err(PromptError::Unbounded { name: (*name).to_owned(), what });
+            }
+        }
         let library = Self { engine, templates };
-        for Template { name, text, .. } in &library.templates {
+        for Template { name, .. } in &library.templates {
             let samples = samples(name);
+            let Some(template) = library.engine.get_template(name) else { continue };
             // A branch that no sample takes is not rendered.
-            if let Some(value) = unknown_value(text, &samples[0]) {
+            if let Some(value) = unknown_value(template, &samples[0]) {
                 return Err(PromptError::UnknownValue {
                     name: (*name).to_owned(),
                     value,
@@ -298,79 +296,11 @@ impl HelperDef for Condition {
     }
 }
 
-static EACH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?(#\*?each\b|/each\b)").expect("a valid pattern"));
-static DECORATOR: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?#?\*").expect("a valid pattern"));
-static INCLUDED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{~?#?>\s*([^\s}]*)").expect("a valid pattern"));
-
-static VALUE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\{\{~?(?:(?P<opens>#(?:each|with)\s)|#(?:if|unless)\s|(?P<closes>/(?:each|with)\b))?\s*(?P<name>[A-Za-z_][\w.]*)?")
-        .expect("a valid pattern")
-});
-
-/// A value that a template uses outside of its loops, and that the data lacks.
-fn unknown_value(text: &str, data: &Value) -> Option<String> {
-    let mut depth = 0usize;
-    for tag in VALUE.captures_iter(text) {
-        let name = tag.name("name").map_or("", |name| name.as_str());
-        let is_value = depth == 0 && !matches!(name, "" | "else" | "this") && tag.name("closes").is_none();
-        if is_value && name.split('.').try_fold(data, |value, part| value.get(part)).is_none() {
-            return Some(name.to_owned());
-        }
-        depth += usize::from(tag.name("opens").is_some());
-        depth = depth.saturating_sub(usize::from(tag.name("closes").is_some()));
-    }
-    None
-}
-
 /// The names of the values, for a message.
 fn known_values(data: &Value) -> String {
     let mut known: Vec<&str> = data.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     known.sort_unstable();
     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-}
-
-/// What a template has that it may not have: loops that are nested too deeply, or definitions of templates inside of it, which can
-/// include themselves.
-fn unbounded_construct(text: &str) -> Option<String> {
-    if DECORATOR.is_match(text) {
-        return Some(
-            "defines a template inside of it (`{{#*inline}}`), which prompts may not do; remove it".to_owned(),
-        );
-    }
-    let mut depth = 0usize;
-    for tag in EACH.captures_iter(text) {
-        depth = if tag[1].starts_with('#') { depth + 1 } else { depth.saturating_sub(1) };
-        if depth > MAX_LOOPS {
-            return Some(format!("has more than {MAX_LOOPS} loops (`{{{{#each}}}}`) inside each other; remove some"));
-        }
-    }
-    None
-}
-
-/// Refuses templates that include themselves through others, or very many: the engine would overflow its stack, or not end.
-fn refuse_many_included(templates: &[Template]) -> Result<(), PromptError> {
-    let included: BTreeMap<&str, Vec<&str>> = templates
-        .iter()
-        .map(|template| {
-            let names = INCLUDED.captures_iter(&template.text).filter_map(|found| found.get(1));
-            (template.name, names.map(|name| name.as_str()).collect())
-        })
-        .collect();
-    for template in templates {
-        let mut open = vec![template.name];
-        let mut count = 0;
-        while let Some(name) = open.pop() {
-            open.extend(included.get(name).into_iter().flatten());
-            count += 1;
-            if count > MAX_INCLUDED {
-                let what = format!(
-                    "includes more than {MAX_INCLUDED} templates (`{{{{> name}}}}`), perhaps itself; remove some"
-                );
-                return Err(PromptError::Unbounded { name: template.name.to_owned(), what });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Refuses files that a folder of an earlier version can have: otherwise the built-in prompt would be used silently.
@@ -448,39 +378,62 @@ mod tests {
         assert!(error.contains("is not a well-formed Handlebars template"), "{error}");
     }
 
-    #[test]
-    fn a_template_without_end_or_bound_is_refused() {
-        let nested =
-            |depth: usize, inner: &str| "{{#each exemplars}}".repeat(depth) + inner + &"{{/each}}".repeat(depth);
-        let each = |depth: usize| {
-            nested(depth, "x")
-                .replace("{{#each exemplars}}{{#each exemplars}}", "{{#each exemplars}}{{#each ../exemplars}}")
-        };
-        assert!(load("formalize/draft.md.hbs", &each(2)).is_ok());
-        assert!(load("formalize/draft.md.hbs", &nested(3, "")).unwrap_err().contains("more than 2 loops"));
-        for endless in [
-            "{{> formalize/draft}}",
-            "{{> formalize/repair}}",
-            "{{~> formalize/draft}}",
-            "{{#> formalize/draft}}{{/formalize/draft}}",
-        ] {
-            let error = load("formalize/draft.md.hbs", endless);
-            assert!(error.is_err() || endless.contains("repair"), "{endless}");
+    /// The error of a folder with these prompts of `formalize`.
+    fn refused(files: &[(&str, &str)]) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("formalize")).unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(format!("formalize/{name}.md.hbs")), text).unwrap();
         }
-        let error = load("formalize/draft.md.hbs", "{{#*inline \"x\"}}{{> x}}{{/inline}}{{> x}}").unwrap_err();
-        assert!(error.contains("defines a template inside of it"), "{error}");
-        assert!(load("formalize/draft.md.hbs", "{{> (lookup this \"module\")}}").is_err());
+        PromptLibrary::load(Some(dir.path())).map(|_| ()).unwrap_err().to_string()
     }
 
     #[test]
-    fn templates_that_include_each_other_are_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, text) in [("draft", "{{> formalize/repair}}"), ("repair", "{{> formalize/draft}}")] {
-            std::fs::create_dir_all(dir.path().join("formalize")).unwrap();
-            std::fs::write(dir.path().join(format!("formalize/{name}.md.hbs")), text).unwrap();
+    fn a_template_without_end_or_bound_is_refused() {
+        let two = "{{#each exemplars}}{{#each ../exemplars}}x{{/each}}{{/each}}";
+        assert!(load("formalize/draft.md.hbs", two).is_ok());
+        let nested = |open: &str, depth: usize| open.repeat(depth) + &"{{/each}}".repeat(depth);
+        let literals = "[1,2,3]";
+        for (files, what) in [
+            (vec![("draft", nested("{{#each exemplars}}", 3))], "more than 2 loops"),
+            (vec![("draft", nested("{{ # each exemplars }}", 3).replace("# each", "#each"))], "more than 2 loops"),
+            (vec![("draft", nested(&format!("{{{{#each {literals}}}}}"), 2))], "over something else"),
+            (
+                vec![("draft", "{{#if module}}{{else}}{{#each \"ab\"}}x{{/each}}{{/if}}".to_owned())],
+                "over something else",
+            ),
+            (
+                vec![
+                    (
+                        "draft",
+                        nested("{{#each exemplars}}", 2).replacen("{{/each}}", "{{> formalize/repair}}{{/each}}", 1),
+                    ),
+                    ("repair", nested("{{#each exemplars}}", 1)),
+                ],
+                "more than 2 loops",
+            ),
+            (vec![("draft", "{{> formalize/draft}}".to_owned())], "perhaps itself"),
+            (
+                vec![("draft", "{{ > formalize/repair}}".to_owned()), ("repair", "{{~> formalize/draft }}".to_owned())],
+                "perhaps itself",
+            ),
+            (vec![("draft", "{{#> formalize/draft}}{{/formalize/draft}}".to_owned())], "perhaps itself"),
+            (
+                vec![("draft", "{{#*inline \"x\"}}{{> x}}{{/inline}}{{> x}}".to_owned())],
+                "defines a template inside of it",
+            ),
+            (
+                vec![("draft", "{{ #*inline \"x\"}}{{> x}}{{/inline}}{{> x}}".to_owned())],
+                "defines a template inside of it",
+            ),
+            (vec![("draft", "{{> (lookup this \"module\")}}".to_owned())], "is not named"),
+            (vec![("draft", "{{> nope}}".to_owned())], "no such prompt"),
+            (vec![("draft", "x{{index}}".replace("{{index}}", "{{!-- c --}}").repeat(6_000))], "more than 10000 parts"),
+        ] {
+            let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            let error = refused(&files);
+            assert!(error.contains(what), "{what}: {files:?}: {error}");
         }
-        let error = PromptLibrary::load(Some(dir.path())).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains("includes more than 100 templates"), "{error}");
     }
 
     #[test]

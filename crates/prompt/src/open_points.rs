@@ -34,13 +34,16 @@ pub struct OpenPoint {
     pub origin: Option<Origin>,
 }
 
+/// The mark of an open point on which two authors disagreed.
+pub const DISAGREEMENT: &str = "(disagreement)";
+
 /// What raised an open point, beyond one author's doubt, from the strongest to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Two authors read the documents differently, and the review found both readings allowed.
+    /// Two authors read the documents differently, and the review and a second reader found both readings allowed.
     Disagreement,
-    /// Two sentences of the documents contradict each other.
+    /// Two sentences of the documents contradict each other, as the author of the informal specification says.
     Contradiction,
 }
 
@@ -49,9 +52,9 @@ impl Origin {
     pub fn words(self) -> &'static str {
         match self {
             Self::Disagreement => {
-                "two authors read the documents differently, and the review found that both readings are allowed"
+                "two authors read the documents differently, and a second reader confirms that both readings are allowed"
             }
-            Self::Contradiction => "the documents contradict each other",
+            Self::Contradiction => "the cited lines contradict each other, as its author says",
         }
     }
 }
@@ -62,10 +65,15 @@ impl OpenPoint {
         place_words(self.place.as_deref(), self.misplaced.as_deref())
     }
 
+    /// Drops the claim that two authors disagreed, which only a review can make.
+    pub fn without_disagreement(&mut self) {
+        self.origin = self.origin.filter(|origin| *origin != Origin::Disagreement);
+    }
+
     /// What raised it, in the form that a model writes and reads: `(contradiction) `; empty if nothing special did.
     pub fn mark(&self) -> &'static str {
         match self.origin {
-            Some(Origin::Disagreement) => "(disagreement) ",
+            Some(Origin::Disagreement) => concat!("(disagreement)", " "),
             Some(Origin::Contradiction) => "(contradiction) ",
             None => "",
         }

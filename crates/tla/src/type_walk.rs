@@ -82,10 +82,12 @@ pub struct PairWalk {
     pub names: [String; 2],
     /// The search, for a state that violates "not both".
     pub walk: TypeWalk,
+    /// The searches for a state that satisfies one of them.
+    pub alone: [TypeWalk; 2],
 }
 
 /// Finds, for each of these violated invariants and each other one that covers a requirement, the search for a state that satisfies
-/// both. If there is none, no protocol keeps both. Invariants whose types give no search are left out.
+/// both. If there is none, no protocol with these constants keeps both. Invariants whose types give no search are left out.
 pub fn pair_walks(module: &Module, cfg: &Cfg, violated: &[&str]) -> Vec<PairWalk> {
     let Ok(types) = Types::read(module, cfg) else { return Vec::new() };
     let covering = module.requirements_by_property(cfg).into_keys();
@@ -97,10 +99,14 @@ pub fn pair_walks(module: &Module, cfg: &Cfg, violated: &[&str]) -> Vec<PairWalk
                 continue;
             }
             let Some((one, other)) = plain(module, first).zip(plain(module, second)) else { continue };
-            let predicate = Some(format!("~({first} /\\ {second})"));
-            let checked = Checked { predicate, is_invariant: true, second_property: Some(other) };
-            if let Ok(walk) = types.walk(one, &checked, false) {
-                found.push(PairWalk { names: [first.clone(), second.clone()], walk });
+            let walk = |predicate: String| {
+                let checked = Checked { predicate: Some(predicate), is_invariant: true, second_property: Some(other) };
+                types.walk(one, &checked, false)
+            };
+            let both = walk(format!("~({first} /\\ {second})"));
+            let alone = walk(format!("~{first}")).and_then(|one| Ok([one, walk(format!("~{second}"))?]));
+            if let (Ok(walk), Ok(alone)) = (both, alone) {
+                found.push(PairWalk { names: [first.clone(), second.clone()], walk, alone });
             }
         }
     }

@@ -124,7 +124,12 @@ impl RunView {
             let read = self.blind_readings_of(revision);
             let is_accepted =
                 |name: &String| read.contains_key(name) && review.is_some_and(|r| r.accepts_reading(name));
-            let is_unaccepted = |name: &&String| *name != DEADLOCK && !is_accepted(name);
+            let is_read = |name: &str| match name {
+                DEADLOCK => false,
+                ASSERTION => self.settings.reads_assertions,
+                _ => true,
+            };
+            let is_unaccepted = |name: &&String| is_read(name) && !is_accepted(name);
             for result in &mut results {
                 if let RequirementStatus::Holds { by, unaccepted_readings } = &mut result.status {
                     *unaccepted_readings = by.iter().filter(is_unaccepted).cloned().collect();

@@ -30,6 +30,9 @@ pub struct Settings {
     /// Whether properties are read blindly before an approval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blind_reading: bool,
+    /// Whether the assertions of the algorithm are read blindly, too, if they cover a requirement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reads_assertions: bool,
     /// What revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,

@@ -289,10 +289,15 @@ fn assertions_that_cover_a_requirement_are_read_as_one_property() {
         .answer("formalize", 0, 1, "draft", &fenced(&module))
         .answer("generate_invariants", 0, 1, "draft", &sections(invariants, "", WITNESSES, &cfg))
         .answer("review", 0, 1, "blind_reading", &said("the assert after the step fails if v1 is above c1"));
-    let accepted =
-        |readings: &[&str]| script.clone().answer("review", 0, 1, "draft", &accepting(readings)).having_read_all();
+    let script = script.of_this_version();
+    let accepted = |quote: &str| {
+        let item = json!({"name": "Assertion", "reason": "all three say the same", "quote": quote});
+        let readings = if quote.is_empty() { json!([]) } else { json!([item]) };
+        let review = json!({"verdict": "approved", "summary": "s", "issues": [], "accepted_readings": readings});
+        script.clone().answer("review", 0, 1, "draft", &review.to_string()).having_read_all()
+    };
     let bench = counter::bench();
-    bench.forge(&accepted(&[]), &["--max-revisions", "0"]).expect(1);
+    bench.forge(&accepted(""), &["--max-revisions", "0"]).expect(1);
     assert_eq!(last_guard(&bench)["facts"]["unaccepted_readings"], json!(["Assertion"]));
     let journal = bench.journal("specs");
     let is_asked = |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "blind_reading";
@@ -302,8 +307,22 @@ fn assertions_that_cover_a_requirement_are_read_as_one_property() {
     let facts = bench.read("specs/workspace/facts.md");
     assert!(facts.contains("blind reading of Assertion: the assert after the step fails if n is above Max"), "{facts}");
     let bench = counter::bench();
-    bench.forge(&accepted(&["Assertion"]), &[]).expect(0);
+    bench.forge(&accepted("never above the limit"), &[]).expect(0);
     genuine(&bench);
+    // Words that the document does not say: once more, and then the reading is not accepted.
+    let wrong = accepted("it is always below the limit");
+    let bench = counter::bench();
+    let again =
+        json!({"verdict": "approved", "summary": "s", "issues": [], "unchanged": ["accepted_readings"]}).to_string();
+    bench.forge(&wrong.answer("review", 0, 2, "repair", &again).having_read_all(), &["--max-revisions", "0"]).expect(1);
+    assert_eq!(last_guard(&bench)["facts"]["unaccepted_readings"], json!(["Assertion"]));
+    assert!(bench.read("specs/workspace/feedback.md").contains("a few words of each cited sentence"));
+    // A recording of an earlier version has no reading of assertions.
+    let old = script.clone().answer("review", 0, 1, "draft", &accepting(&[])).having_read_all();
+    let old = old.of_earlier_version();
+    let bench = counter::bench();
+    bench.forge(&old, &[]).expect(0);
+    assert!(!done_text(&bench).contains("accepts no blind reading"), "{}", done_text(&bench));
 }
 
 #[test]

@@ -166,23 +166,25 @@ fn a_second_reader_confirms_that_the_documents_allow_both_readings() {
     let wrong = with_contracts(&CONTRACTS.replace("n + 1", "n + 2"))
         .answer("review", 0, 1, "draft", &blaming("documents"))
         .having_read_all();
+    let confirmed = "mark it: `O1 [docs/file.md:12] (disagreement) <the question>? Taken: …`. A second reader confirms it: line 3 says one";
     for (agrees, told) in [
+        ("true", confirmed),
         (
-            true,
-            "mark it: `O1 [docs/file.md:12] (disagreement) <the question>? Taken: …`. A second reader confirms it: line 3 says one",
-        ),
-        (
-            false,
+            "false",
             "A second reader does not: line 3 says one\nRead the lines again, and follow the reading that the documents decide.",
         ),
+        (
+            "\"perhaps\"",
+            "with both readings. No second reader confirms it: the second reader's answer could not be read",
+        ),
     ] {
-        let opinion = json!({"agrees": agrees, "why": "line 3 says one"}).to_string();
+        let opinion = format!("{{\"agrees\": {agrees}, \"why\": \"line 3 says one\"}}");
         let bench = counter::bench();
         bench.forge(&wrong.clone().answer("review", 0, 1, "disagreement", &opinion), &[]);
         let journal = bench.journal("specs");
         let feedback = bench.read("specs/workspace/feedback.md");
         assert!(feedback.contains(told), "{feedback}");
-        assert!(bench.read("specs/history/rev_0/review.md").contains(": line 3 says one"));
+        assert!(bench.read("specs/history/rev_0/review.md").contains("## A disagreement, read a second time"));
         // The reader sees the contract and the step, and not the module.
         let asked = journal.iter().find(|e| name(e) == "request_sent" && e["data"]["key"]["purpose"] == "disagreement");
         let offered = asked.unwrap()["data"]["offered"].as_array().unwrap();
