@@ -282,7 +282,9 @@ fn a_forged_approval_without_the_reading_is_refused() {
 
 #[test]
 fn assertions_that_cover_a_requirement_are_read_as_one_property() {
-    let module = MODULE.replace("      n := n + 1;\n", "      n := n + 1;\n      assert n <= Max;\n");
+    let module = MODULE
+        .replace("EXTENDS Naturals", "EXTENDS Naturals, TLC")
+        .replace("      n := n + 1;\n", "      n := n + 1;\n      assert n <= Max;\n");
     let invariants = "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n";
     let cfg = CFG.replace(" NeverAbove", "") + "\\* Assertion covers R1\n";
     let script = good()
@@ -321,7 +323,8 @@ fn assertions_that_cover_a_requirement_are_read_as_one_property() {
     let old = script.clone().answer("review", 0, 1, "draft", &accepting(&[])).having_read_all();
     let old = old.of_earlier_version();
     let bench = counter::bench();
-    bench.forge(&old, &[]).expect(0);
+    bench.forge(&old, &["--max-revisions", "0"]).expect(1);
+    assert_eq!(last_guard(&bench)["clause"], "property_covers", "assertions alone covered nothing");
     assert!(!done_text(&bench).contains("accepts no blind reading"), "{}", done_text(&bench));
 }
 
@@ -358,7 +361,12 @@ fn what_holds_beside_a_violation_is_read_and_says_whether_the_review_accepts_it(
         assert_eq!(outcome(&bench.journal("specs")), "flaw_found");
         assert_eq!(readings(&bench), usize::from(is_read));
         assert_eq!(done_text(&bench).contains(unaccepted), !is_accepted, "{}", done_text(&bench));
-        let facts = bench.read("specs/workspace/facts.md");
+        let journal = bench.journal("specs");
+        let is_review =
+            |e: &&Value| name(e) == "request_sent" && e["data"]["purpose"] == "draft" && e["lifeline"] == "review";
+        let offered = &journal.iter().find(is_review).unwrap()["data"]["offered"];
+        let facts = offered.as_array().unwrap().iter().find(|file| file["path"] == "facts.md").unwrap();
+        let facts = bench.read(&format!("specs/artifacts/{}", facts["sha"].as_str().unwrap()));
         assert_eq!(facts.contains("blind reading of StartsAtZero: n below zero"), is_read, "{facts}");
         // What is violated speaks for itself.
         assert!(!facts.contains("blind reading of NeverAbove"), "{facts}");

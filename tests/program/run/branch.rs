@@ -144,10 +144,8 @@ fn a_resume_reports_prompts_that_differ_from_the_recorded_ones() {
     bench.forge(&script, &[]).expect(NO_ANSWER);
     let journal = bench.journal("specs");
     let prompts = journal[0]["data"]["prompts"].as_object().unwrap();
-    let templates = walkdir::WalkDir::new(crate::support::project().join("crates/prompt/templates"))
-        .into_iter()
-        .map(Result::unwrap);
-    assert_eq!(prompts.len(), templates.filter(|e| e.path().extension().is_some_and(|x| x == "j2")).count());
+    let templates = walkdir::WalkDir::new(crate::support::project().join("prompts")).into_iter().map(Result::unwrap);
+    assert_eq!(prompts.len(), templates.filter(|e| e.path().extension().is_some_and(|x| x == "hbs")).count());
     assert_eq!(prompts["formalize/role"]["own"], true);
     assert_eq!(prompts["formalize/draft"]["own"], false);
     assert_eq!(prompts["formalize/draft"]["sha"].as_str().unwrap().len(), 64);
