@@ -58,7 +58,10 @@ impl NodeContext {
         }
         let mut left = self.limits.check.min(MAX_TIME);
         let mut searches = Vec::new();
-        for name in checked.outcome.violated_names().map(str::to_owned).collect::<Vec<_>>() {
+        // A flaw can rest only on a property that covers a requirement.
+        let covers = &view.specification.covers;
+        let violated = checked.outcome.violated_names().filter(|name| covers.contains_key(*name));
+        for name in violated.map(str::to_owned).collect::<Vec<_>>() {
             let Some(focused) = checked.outcome.focused_on(&name) else { continue };
             let (mut needed, mut undecided) = (Vec::new(), Vec::new());
             for avoided in steps_to_avoid(view, module, &focused) {

@@ -179,6 +179,11 @@ fn the_image_is_built_from_every_file_that_the_program_includes() {
         }
     }
     assert!(included > 20, "only {included} files were seen: the test has gone blind");
+    // A macro of `crates/prompt` includes these.
+    for prompt in WalkDir::new(project().join("prompts")).into_iter().map(Result::unwrap) {
+        let path = prompt.path().strip_prefix(project()).unwrap().to_str().unwrap();
+        assert!(is_sent(path), "{path}");
+    }
     let manifest = toml_of("Cargo.toml");
     let assets = manifest["package"]["metadata"]["deb"]["assets"].as_array().unwrap();
     for source in assets.iter().map(|asset| strings(asset)[0]).filter(|source| !source.starts_with("target/")) {
