@@ -311,3 +311,18 @@ fn the_budget_is_a_setting_and_a_flag() {
     bench.write("tlaforge.toml", "bounds_budget = true\n");
     bench.run(&["run", "docs"]).expect(2).says(&["it must be like 90s, 45m or 2h, or off"]);
 }
+
+#[test]
+fn a_larger_bound_with_too_many_states_is_not_decided() {
+    let late = json!([{"node": "model_check", "place": 0, "attempt": 1, "larger_bounds": true, "too_many_states": ["Max = 3"]}]);
+    let bench = counter::bench();
+    let script = accepting(good(), &["Max = 3: two show every interaction"]).timing(late.clone());
+    let line = "larger bounds: not decided, because they have too many states: Max = 3 (more than 200000)\n";
+    bench.forge(&script, &[]).expect(0).prints(&[line]);
+    assert_eq!(results(&bench), with_result(&json!({"too_many_states": {"limit": 200_000}})));
+    genuine(&bench);
+    // Nobody accepts it.
+    let bench = counter::bench();
+    bench.forge(&good().timing(late), &["--max-revisions", "0"]).expect(1);
+    assert_eq!(event(&bench, "guard_evaluated")["facts"]["unaccepted_bounds"], json!(["Max = 3"]));
+}
