@@ -214,6 +214,10 @@ impl ReviewSubject<'_> {
         if !reasons.is_empty() {
             text.push_str("\n## Declared out of scope (does something matter for the concern?)\n\n");
         }
+        if self.knows_out_of_scope && !reasons.is_empty() {
+            let _ = writeln!(text, "- as in the last review, which read the list ({} of them)", reasons.len());
+            return;
+        }
         let cited = self.cited_documents();
         for reason in reasons {
             let _ = writeln!(text, "- {reason}");

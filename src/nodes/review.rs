@@ -19,7 +19,9 @@ use crate::pipeline::{
     ApprovalClause, ApprovalFacts, Attempt, Blame, Event, Facts, Feedback, Flaw, FurtherClaim, Issue, NodeError,
     NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
-use crate::prompt::{DISAGREEMENT, Document, Problem, show_control, show_invisible, without_sections};
+use crate::prompt::{
+    DISAGREEMENT, Document, Problem, out_of_scope_lines, show_control, show_invisible, without_sections,
+};
 use crate::tla::{PropertyStatus, UNLIMITED_WIDTH, Verdict, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -67,7 +69,8 @@ pub(super) async fn perform(
     }
     // With what the blind reader said.
     let view = &*attempt.run.view();
-    let subject = ReviewSubject { view, ..subject };
+    let knows_out_of_scope = knows_out_of_scope(view, attempt, &subject)?;
+    let subject = ReviewSubject { view, knows_out_of_scope, ..subject };
     if is_approvable {
         before = subject.approval_facts(None, Vec::new());
         judgement = attempt.run.judge(view, &before, None)?;
@@ -162,6 +165,17 @@ fn render_review(product: &Product, view: &RunView) -> Option<String> {
         product.event.flaw_refused_by().zip(flaw.as_deref()).map(|(clause, facts)| clause.words(facts)),
     );
     Some(review_text(review, refused, quotes, view.fresh_check()))
+}
+
+/// Whether an earlier review has read the same list of what is out of scope: the one that is corrected, or that of the revision before.
+fn knows_out_of_scope(view: &RunView, attempt: &Attempt<'_>, subject: &ReviewSubject<'_>) -> Result<bool, NodeError> {
+    if view.feedback_for(NodeName::Review).next().is_some() && current(view, attempt, ANSWER)?.is_some() {
+        return Ok(true);
+    }
+    let reviewed = view.parent.filter(|parent| view.reviews.last_of(*parent).is_some());
+    let revision = reviewed.and_then(|parent| view.revisions.iter().find(|revision| revision.revision == parent));
+    let informal = revision.and_then(|revision| attempt.run.store().text(revision.hashes.get(file::INFORMAL)?).ok());
+    Ok(informal.is_some_and(|informal| out_of_scope_lines(&informal) == subject.out_of_scope))
 }
 
 /// What the prompt depends on.

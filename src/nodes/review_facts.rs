@@ -30,6 +30,8 @@ pub(super) struct ReviewSubject<'a> {
     pub(super) informal: String,
     /// What the informal specification declares out of scope, line by line.
     pub(super) out_of_scope: Vec<String>,
+    /// Whether an earlier review has read the same list of what is out of scope, so that it is not sent again.
+    pub(super) knows_out_of_scope: bool,
 }
 
 impl<'a> ReviewSubject<'a> {
@@ -41,6 +43,7 @@ impl<'a> ReviewSubject<'a> {
             changes: marked_changes(informal),
             informal: informal.to_owned(),
             out_of_scope: out_of_scope_lines(informal),
+            knows_out_of_scope: false,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Questions that the documents leave open: an approval needs the reading of each accepted by its number.
 
-use crate::support::counter::{CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
+use crate::support::counter::{
+    CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
+};
 use crate::support::forged::{forged, genuine};
 use crate::support::{Bench, Script, name, outcome, reasons};
 use serde_json::{Value, json};
@@ -295,4 +297,44 @@ fn a_requirement_that_says_too_much_goes_back_to_the_informal_specification() {
         let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
         assert_eq!(routed["data"]["to"], "informal_spec", "{category}");
     }
+}
+
+#[test]
+fn what_a_review_has_read_as_out_of_scope_is_not_sent_to_the_next_one() {
+    let informal = |reason: &str| format!("{INFORMAL}## Out of scope\n- [docs/counter.md:1] {reason}\n");
+    let script = |second: &str| {
+        good()
+            .answer("informal_spec", 0, 1, "draft", &informal("a title demands nothing of the counter"))
+            .answer("review", 0, 1, "draft", &issue("major", "abstraction", "say more"))
+            .having_read_all()
+            .answer("informal_spec", 1, 1, "repair", &informal(second))
+            .answer("formalize", 1, 1, "repair", &fenced(MODULE))
+            .answer("generate_invariants", 1, 1, "draft", &good_sections())
+            .answer("review", 1, 1, "draft", &review("approved"))
+            .having_read_all()
+    };
+    let facts = |second: &str| -> Vec<String> {
+        let bench = bench();
+        bench.forge(&script(second), &[]).expect(0);
+        let journal = bench.journal("specs");
+        let asked = journal.iter().filter(|e| name(e) == "request_sent" && e["lifeline"] == "review");
+        let facts = |e: &Value| {
+            let offered = e["data"]["offered"].as_array().unwrap();
+            let file = offered.iter().find(|file| file["path"] == "facts.md").unwrap();
+            bench.read(&format!("specs/artifacts/{}", file["sha"].as_str().unwrap()))
+        };
+        asked.map(facts).collect()
+    };
+    let (listed, as_before) =
+        ("a title demands nothing of the counter", "- as in the last review, which read the list (1 of them)");
+    let same = facts(listed);
+    assert!(same[0].contains(listed) && !same[0].contains(as_before), "{}", same[0]);
+    assert!(same[1].contains(as_before) && !same[1].contains(listed), "{}", same[1]);
+    // Another reason is read.
+    let other = facts("a title of the counter is no demand");
+    assert!(
+        other[1].contains("a title of the counter is no demand") && !other[1].contains("as in the last review"),
+        "{}",
+        other[1]
+    );
 }
