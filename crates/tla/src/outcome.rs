@@ -465,9 +465,8 @@ pub enum LargerBoundResult {
     Excluded,
     /// The check did not end in its share of the time.
     TooLarge,
-    /// The check met more distinct states than a check with a larger bound may have.
+    /// The check met more distinct states than `limit`.
     TooManyStates {
-        /// This limit.
         limit: u64,
     },
     /// No time was left for it.
