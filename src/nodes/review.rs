@@ -115,7 +115,9 @@ pub(super) async fn perform(
     let listed = ListedNames::new(&subject, &before);
     let reading = ReadOptions {
         is_replayed: answer.replayed,
-        is_of_earlier_version: answer.replayed && context.replays_earlier_version(),
+        // What it quotes may be in the documents that it read; it accepts nothing of these anyway.
+        is_of_earlier_version: answer.replayed
+            && (context.replays_earlier_version() || !answer.changed_documents.is_empty()),
         is_correction: view.state.unreadable,
     };
     let review = read_review(&text, &listed, reading);
