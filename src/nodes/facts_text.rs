@@ -215,7 +215,7 @@ impl ReviewSubject<'_> {
             text.push_str("\n## Declared out of scope (does something matter for the concern?)\n\n");
         }
         if self.knows_out_of_scope && !reasons.is_empty() {
-            let _ = writeln!(text, "- as in the last review, which read the list ({} of them)", reasons.len());
+            let _ = writeln!(text, "- the same {} as an earlier review has read", counted_lines(reasons.len()));
             return;
         }
         let cited = self.cited_documents();
@@ -347,6 +347,10 @@ fn write_rechecks(text: &mut String, check: &CheckOutcome) {
              `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
         );
     }
+}
+
+fn counted_lines(count: usize) -> String {
+    if count == 1 { "line".to_owned() } else { format!("{count} lines") }
 }
 
 /// The document of a place such as `docs/swap.md:12-14`.

@@ -14,7 +14,7 @@ use crate::pipeline::{Attempt, Decision, Event, Facts, Feedback, NodeError, Node
 use crate::prompt::{
     AnswerParts, Assumption, DISAGREEMENT, Document, EARLIER, NORMALISED, OpenPoint, Origin, Problem, Readable,
     Requirement, UnrelatedCitation, account_for, check_places, fences, fixed_names, normalise, other_concerns,
-    outside_fences, parse_assumptions, parse_open_points, parse_requirements, refuse_control, split_answer,
+    outside_fences, parse_assumptions, parse_open_points, parse_requirements, places_in, refuse_control, split_answer,
     unaccounted_text, unread_lines, unrelated_citations,
 };
 use crate::tla::is_module_name;
@@ -123,7 +123,9 @@ fn drop_unconfirmed_disagreements(view: &RunView, open_points: &mut [OpenPoint])
     let is_asked = view.feedback_for(NodeName::InformalSpec).any(|item| item.text.contains(DISAGREEMENT));
     let had = |point: &OpenPoint| {
         let mut known = view.specification.open_points.iter();
-        known.any(|known| known.id == point.id && known.origin == Some(Origin::Disagreement))
+        known.any(|known| {
+            (&known.id, &known.place, known.origin) == (&point.id, &point.place, Some(Origin::Disagreement))
+        })
     };
     for point in open_points.iter_mut().filter(|point| !is_asked && !had(point)) {
         point.without_disagreement();
@@ -286,7 +288,7 @@ fn require_places(
         .iter()
         .filter(|point| !point.missing_parts().is_empty())
         .map(|point| format!("{} lacks `{}`", point.id, point.missing_parts().join("` and `")))
-        .chain(open_points.iter().filter(|point| lacks_second_place(point)).map(|point| {
+        .chain(open_points.iter().filter(|point| lacks_second_place(point, documents)).map(|point| {
             format!(
                 "{} is a `(contradiction)`; its place has to name both lines, as `[docs/a.md:3, docs/b.md:9]`",
                 point.id
@@ -335,12 +337,10 @@ fn require_places(
     Err(Mistakes::in_usable_text(Problem::new(problem)))
 }
 
-/// Whether it is a contradiction of two sentences, and its place names fewer than two.
-fn lacks_second_place(point: &OpenPoint) -> bool {
-    let places = point.place.as_deref().map_or(0, |place| place.split([',', ';']).count());
-    point.origin == Some(Origin::Contradiction)
-        && places < 2
-        && !point.place.as_deref().unwrap_or_default().contains(" and ")
+/// Whether it is a contradiction, and its place names a single line.
+fn lacks_second_place(point: &OpenPoint, documents: &[Document]) -> bool {
+    let ranges = places_in(point.place.as_deref().unwrap_or_default(), documents, false);
+    point.origin == Some(Origin::Contradiction) && ranges.len() < 2 && ranges.iter().all(|range| range.from == range.to)
 }
 
 #[cfg(test)]
@@ -349,6 +349,23 @@ mod tests {
 
     const GOOD: &str =
         "# Swap\n## Other concerns\n- Fees: docs/a.md:3\n- none\n## Requirements\nR1 [docs/a.md:1] It holds.\n";
+
+    #[test]
+    fn a_contradiction_names_two_lines() {
+        let document = |path: &str| Document { path: path.into(), text: "One.\nTwo.\nThree.\n".into() };
+        let documents = [document("a.md"), document("b.md")];
+        for (place, lacks) in [
+            ("docs/a.md:1", true),
+            ("docs/a.md:1 \"one, two; three and four\"", true),
+            ("docs/a.md:1, docs/b.md:2", false),
+            ("docs/a.md:1 and docs/b.md:2", false),
+            ("docs/a.md:1, 3", false),
+            ("docs/a.md:1-3", false),
+        ] {
+            let text = format!("## Open points\nO1 [{place}] (contradiction) Which? Taken: this. Otherwise: that.\n");
+            assert_eq!(lacks_second_place(&parse_open_points(&text)[0], &documents), lacks, "{place}");
+        }
+    }
 
     #[test]
     fn an_informal_specification_needs_numbered_requirements() {

@@ -37,8 +37,8 @@ impl Avoided<'_> {
 }
 
 impl NodeContext {
-    /// Replaces the counterexample to each violated invariant or action property, if one takes steps that rest on open points, by the
-    /// shortest one that takes none of them. Says in the warnings what was found, and returns the searches.
+    /// Replaces the counterexample to each violated invariant or action property, if one takes steps that rest on open points, by one
+    /// that takes none of them, if there is one. Says in the warnings what was found, and returns the searches.
     ///
     /// A behaviour that takes only some of the steps is a behaviour of the specification. Deadlocks and infinite behaviours are left
     /// out: if steps are removed, there can be some that the specification does not have.
@@ -92,7 +92,7 @@ impl NodeContext {
                     Alternative::Found(trace) => {
                         let states = focused.trace.as_ref().map_or(0, |trace| trace.steps.len());
                         checked.outcome.warnings.push(format!(
-                            "the counterexample to {name} avoids the steps {}, which depend on {points}; the shortest one, of {states} \
+                            "the counterexample to {name} avoids the steps {}, which depend on {points}; the one found first, of {states} \
                              states, takes at least one of them",
                             avoided.labels.join(", ")
                         ));
@@ -165,7 +165,8 @@ fn no_alternative(property: &str, needed: &[String], undecided: &[String]) -> Op
     }
 }
 
-/// What to do without: the steps of all undecided open points that the counterexample rests on together, then those of each.
+/// What to do without if the counterexample takes steps that open points affect: the steps of all undecided open points, then of those
+/// whose steps it takes, then of each of these.
 fn steps_to_avoid<'a>(view: &'a RunView, module: &'a Module, focused: &CheckOutcome) -> Vec<Avoided<'a>> {
     let kind = match &focused.verdict {
         Verdict::Violated { violated } => violated.kind,

@@ -20,7 +20,7 @@ use crate::pipeline::{
     NodeName, Product, Review, ReviewFacts, ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{
-    DISAGREEMENT, Document, Problem, out_of_scope_lines, show_control, show_invisible, without_sections,
+    DISAGREEMENT, Document, Problem, other_concerns, out_of_scope_lines, show_control, show_invisible, without_sections,
 };
 use crate::tla::{PropertyStatus, UNLIMITED_WIDTH, Verdict, outcome_text, without_translation};
 
@@ -115,8 +115,7 @@ pub(super) async fn perform(
     let listed = ListedNames::new(&subject, &before);
     let reading = ReadOptions {
         is_replayed: answer.replayed,
-        // What it quotes may be in the documents that it read; it accepts nothing of these anyway.
-        is_of_earlier_version: answer.replayed
+        is_under_earlier_rules: answer.replayed
             && (context.replays_earlier_version() || !answer.changed_documents.is_empty()),
         is_correction: view.state.unreadable,
     };
@@ -177,7 +176,9 @@ fn knows_out_of_scope(view: &RunView, attempt: &Attempt<'_>, subject: &ReviewSub
     let reviewed = view.parent.filter(|parent| view.reviews.last_of(*parent).is_some());
     let revision = reviewed.and_then(|parent| view.revisions.iter().find(|revision| revision.revision == parent));
     let informal = revision.and_then(|revision| attempt.run.store().text(revision.hashes.get(file::INFORMAL)?).ok());
-    Ok(informal.is_some_and(|informal| out_of_scope_lines(&informal) == subject.out_of_scope))
+    // Lines about other concerns account for sentences, too.
+    let list = |informal: &str| (out_of_scope_lines(informal), other_concerns(informal));
+    Ok(informal.is_some_and(|informal| list(&informal) == list(&subject.informal)))
 }
 
 /// What the prompt depends on.

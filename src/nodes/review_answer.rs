@@ -89,8 +89,8 @@ pub(super) fn with_unchanged_fields(answer: &str, previous: &str) -> Option<Stri
 pub(super) struct ReadOptions {
     /// It is recorded, so that the form of version 0.2 is accepted for accepted items: a name with or without a reason.
     pub is_replayed: bool,
-    /// It is recorded by an earlier version, which had fewer rules for reviews.
-    pub is_of_earlier_version: bool,
+    /// It is recorded by an earlier version, which had fewer rules for reviews, or for other documents, of which it accepts nothing.
+    pub is_under_earlier_rules: bool,
     /// It corrects an answer that could not be used.
     pub is_correction: bool,
 }
@@ -99,7 +99,7 @@ impl ReadOptions {
     /// Whether what is wrong with an accepted item does not make the whole answer useless: the item accepts nothing, and the rest
     /// counts.
     pub(super) fn drops_wrong_items(self) -> bool {
-        self.is_correction && !self.is_of_earlier_version
+        self.is_correction && !self.is_under_earlier_rules
     }
 }
 

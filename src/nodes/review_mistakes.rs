@@ -23,7 +23,7 @@ pub(super) fn without_mistakes(
         mistakes = claim_mistakes(subject, &review.value, documents, unread);
     }
     // Recordings of earlier versions quote nothing.
-    if !reading.is_of_earlier_version {
+    if !reading.is_under_earlier_rules {
         wrong.extend(reading_mistakes(&review.value, &subject.view.specification, documents));
         if !reading.is_correction {
             mistakes.extend(step_mistakes(&review.value, documents));

@@ -73,7 +73,7 @@ impl OpenPoint {
     /// What raised it, in the form that a model writes and reads: `(contradiction) `; empty if nothing special did.
     pub fn mark(&self) -> &'static str {
         match self.origin {
-            Some(Origin::Disagreement) => concat!("(disagreement)", " "),
+            Some(Origin::Disagreement) => "(disagreement) ",
             Some(Origin::Contradiction) => "(contradiction) ",
             None => "",
         }

@@ -158,6 +158,16 @@ mod tests {
     }
 
     #[test]
+    fn typographic_marks_do_not_change_a_quotation() {
+        let text = "The client\u{2019}s \u{201c}lease\u{201d} \u{2013} if any \u{2013} is non\u{2011}renewable.\n";
+        let documents = [Document { path: "a.md".into(), text: text.into() }];
+        for quoted in ["The client's \"lease\" - if any", "is non-renewable", "client\u{2019}s \u{201c}lease\u{201d}"] {
+            assert_eq!(repeats_words_of(&documents, "a.md:1", quoted), Some(true), "{quoted}");
+        }
+        assert_eq!(repeats_words_of(&documents, "a.md:1", "The clients lease"), Some(false));
+    }
+
+    #[test]
     fn of_a_paragraph_on_one_line_the_sentence_that_fits_the_reason_is_quoted_in_full() {
         let filler = "Here the document talks about something else for a while, and it takes its time to do so.";
         let wanted = "A withdrawal never takes more than the balance (see 4.2), whatever the client asks for.";

@@ -37,7 +37,7 @@ pub struct OpenPointSearch {
     pub points: Vec<String>,
     /// Whether there is one. It is then the counterexample of the check.
     pub found: bool,
-    /// Whether the search did not decide it in time.
+    /// Whether the search decided nothing, for lack of time or another reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
 }

@@ -61,7 +61,7 @@ fn a_counterexample_without_the_steps_of_open_points_is_preferred() {
             point(1, "Jump"),
             &[][..],
             &["Start", "Add", "More"][..],
-            "avoids the steps Jump, which depend on O1; the shortest one, of 3 states, takes at least one of them",
+            "avoids the steps Jump, which depend on O1; the one found first, of 3 states, takes at least one of them",
         ),
         // No other way is left.
         (

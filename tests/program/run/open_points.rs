@@ -326,14 +326,18 @@ fn what_a_review_has_read_as_out_of_scope_is_not_sent_to_the_next_one() {
         asked.map(facts).collect()
     };
     let (listed, as_before) =
-        ("a title demands nothing of the counter", "- as in the last review, which read the list (1 of them)");
+        ("a title demands nothing of the counter", "- the same line as an earlier review has read");
     let same = facts(listed);
     assert!(same[0].contains(listed) && !same[0].contains(as_before), "{}", same[0]);
     assert!(same[1].contains(as_before) && !same[1].contains(listed), "{}", same[1]);
+    // A line about another concern accounts for sentences, too.
+    let concern =
+        "a title demands nothing of the counter\n## Other concerns\n- Titles: docs/counter.md:1; they have words";
+    assert!(facts(concern)[1].contains(listed));
     // Another reason is read.
     let other = facts("a title of the counter is no demand");
     assert!(
-        other[1].contains("a title of the counter is no demand") && !other[1].contains("as in the last review"),
+        other[1].contains("a title of the counter is no demand") && !other[1].contains("an earlier review has read"),
         "{}",
         other[1]
     );
