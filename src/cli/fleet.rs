@@ -190,7 +190,7 @@ impl Engine for MutantEngine<'_> {
     fn judge<'a>(&'a self, mutant: &'a Mutant) -> BoxFuture<'a, Result<Judgement, ToolError>> {
         let Self { connection, judge, cx } = self;
         Box::pin(async move {
-            let name = mutant.name(&judge.subject.file);
+            let name = mutant.name();
             let work = Work::Mutant(MutantJob::new(judge, mutant, cx.limits));
             let judgement: Judgement = connection.call(work, &name, judge.tools, cx).await?;
             if (&judgement.name, &judgement.key) != (&name, &judge.key(mutant)) {

@@ -160,7 +160,7 @@ async fn mutate_once(
     let made = all.len();
     let (selection, note) = selection(args)?;
     let selected = selection.select(all, &text);
-    let selection = identify_selection(&selected, &file);
+    let selection = identify_selection(&selected);
     let chosen = args.shard.map_or_else(|| selected.clone(), |shard| shard.select(selected.clone()));
     for line in note.into_iter().chain(missing_mutants_notes(&module, made, chosen.len())) {
         print_message(&line);
@@ -345,8 +345,8 @@ fn selection(args: &MutateArgs) -> Result<(Selection, Option<String>), Failure> 
 }
 
 /// What `merge` compares of the selected mutants, before a shard is taken of them.
-fn identify_selection(selected: &[Mutant], file: &str) -> Value {
-    let names: String = selected.iter().map(|mutant| mutant.name(file) + "\n").collect();
+fn identify_selection(selected: &[Mutant]) -> Value {
+    let names: String = selected.iter().map(|mutant| mutant.name() + "\n").collect();
     json!({"mutants": selected.len(), "sha256": Sha::digest(names)})
 }
 
@@ -389,9 +389,9 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
             print_json_line(&json!({"schema": 1, "mutants": all}));
         }
         Format::Text => {
-            let lines = chosen
-                .iter()
-                .map(|m| format!("{}: `{}` {}\n", m.operator.name_with_id(&m.name(file)), m.definition, m.what));
+            let lines = chosen.iter().map(|m| {
+                format!("{} {}: `{}` {}\n", m.place(file), m.operator.name_with_id(&m.name()), m.definition, m.what)
+            });
             print_result(&lines.collect::<String>());
         }
     }

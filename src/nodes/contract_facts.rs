@@ -27,6 +27,16 @@ impl ReviewSubject<'_> {
         for step in steps.iter().filter(|step| !step.free_variables.is_empty()) {
             let _ = writeln!(text, "- the contract of {} leaves free: {}", step.step, step.free_variables.join(", "));
         }
+        for step in &steps {
+            for case in &step.untaken_cases {
+                let _ = writeln!(
+                    text,
+                    "- {}: no step is known to take the case {case} of its contract. If the documents describe it and these \
+                     constants allow it, the algorithm leaves it out",
+                    step.step
+                );
+            }
+        }
         let violated = self.violated_contracts();
         if !violated.is_empty() {
             let definitions = self.contract_definitions(&violated);

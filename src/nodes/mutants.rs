@@ -103,7 +103,7 @@ pub(super) async fn sample(context: &NodeContext, view: &RunView, attempt: &Atte
     };
     let judged = match why_not_judged(view.fresh_check()) {
         Some(why) => Judged::skipped(why),
-        None => match context.caller.within_time_left(judge(context, view, attempt, judging)).await {
+        None => match context.caller.within_time_left(Box::pin(judge(context, view, attempt, judging))).await {
             Some(Ok(judged)) => judged,
             Some(Err(NodeError::Halt(Halt { reason: StopReason::Tool, message }))) => Judged::skipped(message),
             Some(Err(error)) => return Err(error),
@@ -197,7 +197,7 @@ async fn judge(
             SampledMutant::Known(known) => return (place, Ok(Sampled::Judged(known))),
             SampledMutant::Judge(mutant) => mutant,
         };
-        if timing.is_some_and(|timing| timing.timed_out.contains(&mutant.name(FILE))) {
+        if timing.is_some_and(|timing| mutant.is_named(FILE, &timing.timed_out)) {
             return (place, Ok(Sampled::Judged(timed_out(judge.subject, &mutant))));
         }
         (place, judge_mutant(judge, &mutant, cx).await)
@@ -208,7 +208,7 @@ async fn judge(
     // In random order, so that a time limit does not always leave out the end of the module.
     let mut wanted: Vec<(usize, SampledMutant)> = wanted.into_iter().enumerate().collect();
     fastrand::Rng::with_seed(SEED).shuffle(&mut wanted);
-    let is_late = |wanted: &SampledMutant| timing.is_some_and(|timing| timing.unjudged.contains(&wanted.name()));
+    let is_late = |wanted: &SampledMutant| timing.is_some_and(|timing| wanted.is_named(&timing.unjudged));
     wanted.retain(|(_, wanted)| !is_late(wanted));
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut runs = stream::iter(wanted.into_iter().map(one)).buffer_unordered(jobs);
@@ -257,9 +257,9 @@ fn draw(
     source: &str,
 ) -> Vec<SampledMutant> {
     if let Some(before) = before {
-        return same_mutants(before, all);
+        return same_mutants(before, &all);
     }
-    let all = all.into_iter().filter(|mutant| !excluded.contains(&mutant.name(FILE).as_str())).collect();
+    let all = all.into_iter().filter(|mutant| !mutant.is_named(FILE, excluded)).collect();
     let selection = Selection { sample: Some(sample), seed: SEED, ..Selection::default() };
     selection.select(all, source).into_iter().map(SampledMutant::Judge).collect()
 }
@@ -267,19 +267,26 @@ fn draw(
 impl SampledMutant {
     fn name(&self) -> String {
         match self {
-            Self::Judge(mutant) => mutant.name(FILE),
+            Self::Judge(mutant) => mutant.name(),
             Self::Known(known) => known.name.clone(),
+        }
+    }
+
+    fn is_named(&self, names: &[String]) -> bool {
+        match self {
+            Self::Judge(mutant) => mutant.is_named(FILE, names),
+            Self::Known(known) => names.contains(&known.name),
         }
     }
 }
 
 /// The mutants of an earlier judgement, to be judged with other properties. Invalid and equivalent ones stay so, whatever
 /// the properties.
-fn same_mutants(before: &Judged, all: Vec<Mutant>) -> Vec<SampledMutant> {
-    let mut by_name: BTreeMap<String, Mutant> = all.into_iter().map(|mutant| (mutant.name(FILE), mutant)).collect();
-    let wanted = |known: &JudgedMutant| match (known.outcome, by_name.remove(&known.name)) {
+fn same_mutants(before: &Judged, all: &[Mutant]) -> Vec<SampledMutant> {
+    let find = |known: &JudgedMutant| all.iter().find(|mutant| mutant.is_named(FILE, &[&known.name]));
+    let wanted = |known: &JudgedMutant| match (known.outcome, find(known)) {
         (Outcome::Equivalent | Outcome::Invalid, _) => SampledMutant::Known(known.clone()),
-        (_, Some(mutant)) => SampledMutant::Judge(mutant),
+        (_, Some(mutant)) => SampledMutant::Judge(mutant.clone()),
         // The mutant is gone because its change would now alter the properties as well. One that was not noticed stays so.
         (Outcome::Killed, None) => {
             SampledMutant::Known(JudgedMutant { outcome: Outcome::Inconclusive, ..known.clone() })
@@ -337,7 +344,8 @@ fn noticed_in(trace: &Trace, is_used: impl Fn(&str) -> bool) -> Option<NoticedIn
 fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
     let touches = requirements_touched(&subject.module, &subject.cfg, &mutant.definition);
     JudgedMutant {
-        name: mutant.name(FILE),
+        name: mutant.name(),
+        place: mutant.place(FILE),
         definition: mutant.definition.clone(),
         what: mutant.what.clone(),
         diff: mutant.diff(&subject.source),

@@ -127,12 +127,16 @@ fn list_by_definition(mutants: &[&JudgedMutant]) -> String {
         };
         let _ = writeln!(text, "\n### `{definition}`{touches}\n");
         for mutant in mutants.iter().filter(|m| m.definition == definition) {
+            let place = if mutant.place.is_empty() { String::new() } else { format!(" ({})", mutant.place) };
             let lost = match mutant.lost_witnesses.as_slice() {
                 [] => String::new(),
                 names => format!("; {} can no longer be reached", names.join(", ")),
             };
-            let _ =
-                writeln!(text, "- `{}`: no property notices when `{definition}` {}{lost}\n", mutant.name, mutant.what);
+            let _ = writeln!(
+                text,
+                "- `{}`{place}: no property notices when `{definition}` {}{lost}\n",
+                mutant.name, mutant.what
+            );
             for line in mutant.diff.lines() {
                 let _ = writeln!(text, "      {line}");
             }

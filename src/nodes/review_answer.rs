@@ -9,8 +9,8 @@ use super::context::parse_schema;
 use super::denials::{denies_acceptance, denies_approval};
 use super::review_facts::ReviewSubject;
 use crate::pipeline::{
-    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, NOT_FALSIFIED, NOTICED_NOTHING, NamedItem,
-    PREMISE, Review, ReviewVerdict, is_reason, is_same_name,
+    AcceptedItem, ApprovalFacts, Flaw, FlawClause, FlawFacts, Issue, JudgedMutant, NOT_FALSIFIED, NOTICED_NOTHING,
+    NamedItem, PREMISE, Review, ReviewVerdict, is_reason, is_same_name,
 };
 use crate::prompt::{Problem, Readable, object_and_rest};
 use crate::tla::{LargerBound, TERMINATING, Verdict, requirement_id};
@@ -39,6 +39,8 @@ impl ListedNames {
         let open_points = specification.open_points.iter().map(|point| &point.id).chain(decided);
         let readings = view.blind_readings();
         let is_read = view.settings.blind_reading;
+        // A recording may know a mutant by its earlier name.
+        let earlier_names = view.survivors().into_iter().filter_map(JudgedMutant::earlier_name);
         let by_list = vec![
             ("intended_dead", dead.chain(taken).chain([TERMINATING.to_owned()]).collect()),
             ("accepted_changes", view.changes_since_baseline().into_iter().map(|change| change.name).collect()),
@@ -48,7 +50,7 @@ impl ListedNames {
             ("accepted_sentences", specification.normative_sentences.iter().map(|s| s.id.clone()).collect()),
             ("accepted_readings", readings.keys().filter(|_| is_read).cloned().collect()),
             ("accepted_without_contract", before.steps_without_contract.clone()),
-            ("accepted_survivors", view.survivors_to_accept()),
+            ("accepted_survivors", view.survivors_to_accept().into_iter().chain(earlier_names).collect()),
             ("accepted_bounds", view.bounds_to_accept().map(LargerBound::name).collect()),
             ("accepted_cfg", before.weakening_lines.iter().map(|line| line.line.clone()).collect()),
         ];

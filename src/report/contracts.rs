@@ -14,6 +14,11 @@ pub(super) fn contracts_text(revision: &Revision) -> String {
     for step in steps.iter().filter(|step| step.agreement != Agreement::Agrees) {
         let _ = writeln!(text, "  {} {}", step.step, step.agreement.words());
     }
+    for step in &steps {
+        for case in &step.untaken_cases {
+            let _ = writeln!(text, "  {}: no step is known to take the documented case {case}", step.step);
+        }
+    }
     for step in steps.iter().filter(|step| step.agreement == Agreement::Agrees && !step.free_variables.is_empty()) {
         let _ = writeln!(
             text,

@@ -285,9 +285,9 @@ fn others(judgements: &[Judgement]) -> String {
     out
 }
 
-/// The name of the mutant with its operator as `--operator` takes it.
+/// The place and the name of the mutant, with its operator as `--operator` takes it.
 pub(super) fn shown_name(judgement: &Judgement) -> String {
-    judgement.operator.name_with_id(&judgement.name)
+    format!("{} {}", judgement.place, judgement.operator.name_with_id(&judgement.name))
 }
 
 /// One mutant as a line of progress.
@@ -317,10 +317,10 @@ pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> V
 /// reason: restricting and equivalent mutants are `Ignored`, undecided and timed-out mutants are `Pending`.
 pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
     let at = |(line, column): (usize, usize)| json!({"line": line, "column": column});
-    let mutants = judgements.iter().enumerate().map(|(index, judgement)| {
+    let mutants = judgements.iter().map(|judgement| {
         let (status, reason) = stryker_status(judgement);
         json!({
-            "id": index.to_string(),
+            "id": judgement.name,
             "mutatorName": judgement.operator,
             "description": format!("`{}` {}", judgement.definition, judgement.what),
             "replacement": judgement.replacement,

@@ -162,10 +162,10 @@ pub(super) fn survivor_sentences(revision: &Revision, review: Option<&Review>) -
     let shown = revision.strengthened.iter().flat_map(|shown| &shown.surviving);
     let sampled = revision.mutant_sample.iter().flat_map(|sample| &sample.surviving);
     let sentence = |mutant: &JudgedMutant| {
-        let JudgedMutant { name, definition, what, .. } = mutant;
-        let accepted = review.and_then(|review| review.survivor_reason(name));
+        let JudgedMutant { definition, what, .. } = mutant;
+        let accepted = review.and_then(|review| mutant.acceptance(review));
         let accepted = accepted.map_or_else(String::new, |reason| format!("; accepted by the review: {reason}"));
-        format!("nothing notices if `{definition}` {what} ({name}){accepted}")
+        format!("nothing notices if `{definition}` {what} ({}){accepted}", mutant.place_or_name())
     };
     shown.chain(sampled).map(sentence).collect()
 }

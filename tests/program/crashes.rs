@@ -44,8 +44,10 @@ fn reference(case: &str) -> Reference {
 /// Everything that must hold of a run that was killed and resumed.
 fn assert_same(bench: &Bench, reference: &Reference, what: &str) {
     for file in FILES {
+        let (is, was) = (bench.read(&format!("specs/{file}")), &reference.files[file]);
         // Not `assert_eq`: a whole output in the message helps nobody.
-        assert!(bench.read(&format!("specs/{file}")) == reference.files[file], "{file} differs after {what}");
+        let differing = is.lines().zip(was.lines()).find(|(is, was)| is != was);
+        assert!(is == *was, "{file} differs after {what}: {differing:?}");
     }
     let journal = bench.journal("specs");
     for (i, event) in journal.iter().enumerate() {

@@ -53,6 +53,13 @@ fn survivors(bench: &Bench) -> Vec<String> {
     names(&survived.cloned().collect())
 }
 
+/// Their places, in the same order.
+fn places(bench: &Bench) -> Vec<String> {
+    let judged = only(bench, "mutants_judged");
+    let survived = judged["mutants"].as_array().unwrap().iter().filter(|mutant| mutant["outcome"] == "survived");
+    survived.map(|mutant| mutant["place"].as_str().unwrap().to_owned()).collect()
+}
+
 /// The classes of all mutants by `tlaforge mutate`, as a run counts them.
 fn classes_by_mutate(bench: &Bench) -> Value {
     let out = bench.run(&[
@@ -86,7 +93,8 @@ fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
     assert_eq!(judged["counts"], classes_by_mutate(&bench));
     done.prints(&["Outcome: not approved", "mutants that no property notices", &survivors[0]]);
     let facts = bench.read("specs/workspace/facts.md");
-    assert!(facts.contains(&format!("- `{}`: no property notices when", survivors[0])), "{facts}");
+    let places = places(&bench);
+    assert!(facts.contains(&format!("- `{}` ({}): no property notices when", survivors[0], places[0])), "{facts}");
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 
     let accept = |names: &[String], reason: &str, status| {
@@ -98,7 +106,7 @@ fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
     accept(all_but_one, "no line", 1).1.prints(&["Outcome: not approved", &last[0]]);
     for reason in ["docs/counter.md:3 leaves it free", "No line says it."] {
         let (bench, done) = accept(&survivors, reason, 0);
-        let accepted = format!("({}); accepted by the review: {reason}", survivors[0]);
+        let accepted = format!("({}); accepted by the review: {reason}", places[0]);
         done.prints(&["Outcome: approved", "  nothing notices if `Counter` ", &accepted]);
         bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
         // No other mutants are left, so there is no second sample.
@@ -125,6 +133,12 @@ fn a_review_accepts_every_surviving_mutant_by_name_or_there_is_no_approval() {
         crate::support::forged::write(&bench, &forged);
         bench.run(&["audit", "forged", "--policy", "default"]).expect(1);
     }
+    // A review before version 0.3 knows a mutant by its place and its change.
+    let change = |name: &String| name.split_once(": ").unwrap().1.split(" #").next().unwrap().to_owned();
+    let earlier: Vec<String> =
+        survivors.iter().zip(&places).map(|(name, place)| format!("{place} {}", change(name))).collect();
+    accept(&earlier, "no line", 0).1.prints(&["Outcome: approved", "; accepted by the review: no line"]);
+    accept(&earlier[1..], "no line", 1).1.prints(&["Outcome: not approved", &survivors[0]]);
     // A reason that names no line, or a line that does not exist, goes back to the reviewer.
     for reason in [
         "it does not matter",
@@ -422,7 +436,7 @@ fn a_branch_at_the_review_still_needs_the_mutants_accepted() {
 fn a_survivor_that_is_not_judged_again_stays_one() {
     let bench = without_java();
     bench.forge(&good(), &["--mutants", "1000", "--max-revisions", "0"]).expect(1);
-    let survivors = survivors(&bench);
+    let (survivors, places) = (survivors(&bench), places(&bench));
     let cfg = CFG.replace("\\*", "PROPERTIES FromZero\n\\*");
     let some = sections(INVARIANTS, "\\* covers R1\nFromZero == n = 0\n", WITNESSES, &cfg);
     let script = good().answer("generate_invariants", 0, 2, "strengthen", &some);
@@ -434,8 +448,9 @@ fn a_survivor_that_is_not_judged_again_stays_one() {
     let bench = without_java();
     let done =
         bench.forge(&script, &["--mutants", "1000", "--max-revisions", "0"]).expect(1).prints(&["round 1: kept"]);
-    for name in late {
-        assert!(done.stdout.contains(&format!("({name})")), "{name}: {}", done.stdout);
+    for (name, place) in survivors.iter().zip(&places) {
+        let is_listed = done.stdout.contains(&format!("({place})"));
+        assert_eq!(is_listed, late.contains(&name), "{name}: {}", done.stdout);
     }
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }

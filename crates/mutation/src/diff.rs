@@ -83,7 +83,7 @@ mod tests {
         let edits = edits.iter().map(|(range, text)| Edit { range: range.clone(), text: (*text).to_owned() }).collect();
         let operator = Operator::DropGuard;
         let (definition, what, variant) = Default::default();
-        Mutant { operator, definition, line: 1, column: 1, what, edits, variant }.diff(source)
+        Mutant { operator, definition, line: 1, column: 1, what, edits, variant, number: 1 }.diff(source)
     }
 
     #[test]

@@ -140,7 +140,8 @@ impl Judge<'_> {
             }
         };
         Ok(Judgement {
-            name: mutant.name(&self.subject.file),
+            name: mutant.name(),
+            place: mutant.place(&self.subject.file),
             operator: mutant.operator,
             definition: mutant.definition.clone(),
             line: mutant.line,

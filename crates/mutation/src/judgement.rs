@@ -74,6 +74,9 @@ impl Outcome {
 pub struct Judgement {
     /// See [`Mutant::name`](crate::Mutant::name).
     pub name: String,
+    /// See [`Mutant::place`](crate::Mutant::place).
+    #[serde(default)]
+    pub place: String,
     pub operator: Operator,
     /// The label or definition that is mutated.
     pub definition: String,

@@ -31,14 +31,34 @@ pub struct Mutant {
     pub edits: Vec<Edit>,
     /// Distinguishes mutants of the same operator at the same position: `< to <=`. Empty if there is only one.
     pub variant: String,
+    /// Its number, from 1, among the mutants of the definition with this operator and variant, in the order of the text.
+    pub number: usize,
 }
 
 impl Mutant {
-    /// The name, stable between runs: `Spec.tla:41:12 drop guard`.
-    pub fn name(&self, file: &str) -> String {
-        let Self { line, column, operator, variant, .. } = self;
-        let name = format!("{file}:{line}:{column} {}", operator.words());
-        if variant.is_empty() { name } else { format!("{name} {variant}") }
+    /// The name: `Withdraw: drop guard`, or `Withdraw: drop guard #2` for the second one in the definition. It stays the same if
+    /// the definition moves, or if others are added.
+    pub fn name(&self) -> String {
+        let Self { definition, number, .. } = self;
+        let number = if *number > 1 { format!(" #{number}") } else { String::new() };
+        format!("{definition}: {}{number}", self.change())
+    }
+
+    /// Where it is: `Spec.tla:41:12`.
+    pub fn place(&self, file: &str) -> String {
+        format!("{file}:{}:{}", self.line, self.column)
+    }
+
+    /// Whether one of these is its name, or the one that journals before version 0.3 have: `Spec.tla:41:12 drop guard`.
+    pub fn is_named(&self, file: &str, names: &[impl AsRef<str>]) -> bool {
+        let own = [self.name(), format!("{} {}", self.place(file), self.change())];
+        names.iter().any(|name| own.iter().any(|own| own == name.as_ref()))
+    }
+
+    /// The operator, with the variant if there is one.
+    pub(crate) fn change(&self) -> String {
+        let words = self.operator.words();
+        if self.variant.is_empty() { words.to_owned() } else { format!("{words} {}", self.variant) }
     }
 
     /// Line and column, from 1, after the last character that is replaced.

@@ -74,7 +74,7 @@ impl Operator {
         self.row().2
     }
 
-    /// The name of a mutant with the operator as the command line takes it: `Spec.tla:41:12 drop-guard`. Journals and prompts
+    /// The name of a mutant with the operator as the command line takes it: `Withdraw: drop-guard`. Journals and prompts
     /// keep the other form.
     pub fn name_with_id(self, name: &str) -> String {
         name.replacen(&format!(" {}", self.words()), &format!(" {}", self.id()), 1)

@@ -136,7 +136,8 @@ fn list_name(outcome: Outcome) -> String {
 /// A mutant as JSON, before it is judged.
 pub fn mutant_json(mutant: &Mutant, file: &str, source: &str) -> Value {
     json!({
-        "name": mutant.name(file),
+        "name": mutant.name(),
+        "place": mutant.place(file),
         "operator": mutant.operator,
         "definition": mutant.definition,
         "line": mutant.line,

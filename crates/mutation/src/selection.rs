@@ -65,6 +65,7 @@ mod tests {
             what: String::new(),
             edits: Vec::new(),
             variant: String::new(),
+            number: 1,
         };
         let long = (1..=90).map(|line| mutant("Long", line));
         let all: Vec<Mutant> =

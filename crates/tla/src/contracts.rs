@@ -14,7 +14,8 @@ use super::definition::Definition;
 use super::module::Module;
 use super::settled_variables::settled_variables;
 
-const GUARD: &str = "Guard_";
+/// How the name of an author's formula on the state before a step begins.
+pub(crate) const GUARD: &str = "Guard_";
 /// How the name of an author's formula on a step begins.
 pub const EFFECT: &str = "Effect_";
 /// The author's formula on the initial states.
@@ -392,7 +393,7 @@ impl Written {
 }
 
 /// The parts of formulas about the steps of one label.
-struct StepWords {
+pub(crate) struct StepWords {
     /// The label of the acting process.
     pc: &'static str,
     /// The bound of the acting process, if there are several.
@@ -402,7 +403,7 @@ struct StepWords {
 }
 
 impl StepWords {
-    fn new(process: &DeclaredProcess, label: &DeclaredLabel) -> Self {
+    pub(crate) fn new(process: &DeclaredProcess, label: &DeclaredLabel) -> Self {
         let bound = match &process.members {
             Members::Alone => None,
             Members::One(id) => Some(format!("self \\in {{{id}}} : ")),
@@ -420,6 +421,16 @@ impl StepWords {
     /// The formula for some acting process.
     fn some(&self, formula: &str) -> String {
         self.bound.as_ref().map_or_else(|| formula.to_owned(), |bound| format!("\\E {bound}{formula}"))
+    }
+
+    /// Says that the label's step takes the case that the definition `case` describes.
+    pub(crate) fn case(&self, label: &DeclaredLabel, case: &str, has_pc: bool) -> String {
+        let (Self { pc, both, .. }, next, name) = (self, self.next_pc(), &label.name);
+        let argument = if self.bound.is_some() { "(self)" } else { "" };
+        let stays = if label.may_stay() { " \\/ pc' = pc" } else { "" };
+        let leaves =
+            if has_pc { format!("{pc} = \"{name}\" /\\ ({next} # \"{name}\"{stays}) /\\ ") } else { String::new() };
+        self.some(&format!("{leaves}{both} /\\ {case}{argument}"))
     }
 
     /// Says that each step that leaves the label is as the contract says, or only ends the process or a loop.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::bounds::Bounds;
 use super::branch_coverage::Branch;
 use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
-    Bounds, CheckOutcome, Checker, Confirmation, FurtherVerdict, Reached, Statistics, Verdict, Violation, ViolationKind,
+    CheckOutcome, Checker, Confirmation, FurtherVerdict, Reached, Statistics, Verdict, Violation, ViolationKind,
 };
 use super::outcome_status::status_sentence;
 use super::probe::FairnessProbe;
@@ -283,6 +284,11 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     parts.extend(bounds.vacuous_properties.iter().map(|(name, why)| format!("{name} is vacuous: {why}")));
     if !bounds.not_falsified.is_empty() {
         parts.push(list("no violating state is known for:", &bounds.not_falsified));
+    }
+    if !bounds.untaken_cases.is_empty() {
+        let cases: Vec<String> =
+            bounds.untaken_cases.iter().map(|case| format!("{} {}", case.step, case.words())).collect();
+        parts.push(list("no step is known that takes the documented case:", &cases));
     }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());

@@ -1,9 +1,10 @@
 //! Larger bounds: the constants of a configuration enlarged, one at a time, and what a check of the same properties says with
 //! each. The toolchain makes the runs; this file knows no tool.
 
+use super::bounds::Bounds;
 use super::cfg::Cfg;
 use super::lexer::{Kind, Token, lex};
-use super::outcome::{Bounds, CheckOutcome, LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
+use super::outcome::{CheckOutcome, LargerBound, LargerBoundResult, Trace, Verdict, Violation, ViolationKind};
 
 impl LargerBoundResult {
     pub fn of(outcome: CheckOutcome) -> Self {

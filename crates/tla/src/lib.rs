@@ -4,6 +4,7 @@
 mod algorithm;
 mod algorithm_branches;
 mod baseline;
+mod bounds;
 mod branch_coverage;
 mod branches;
 mod cfg;
@@ -14,6 +15,7 @@ pub mod changes;
 mod changes_tests;
 mod code;
 mod conjuncts;
+mod contract_cases;
 mod contracts;
 mod covers;
 mod deadlock_questions;
@@ -67,6 +69,7 @@ mod value_text;
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use algorithm_branches::{StatementBranch, branch_name};
 pub use baseline::{Baseline, Change, ChangeKind, asserting_definitions, checked_texts, covers_key};
+pub use bounds::{Bounds, UntakenCase};
 pub use branch_coverage::{Branch, BranchCoverage, BranchKind};
 pub use branches::{ActionBranch, BranchRole};
 pub use cfg::Cfg;
@@ -75,6 +78,7 @@ pub use cfg_names::check_cfg_names;
 pub use cfg_names::check_cfg_names_for_check;
 pub use code::{code_tokens, has_pluscal_algorithm};
 pub use conjuncts::{Conjunct, Exceptions, conjuncts};
+pub use contract_cases::{ContractCase, contract_cases};
 pub use contracts::{
     ANY_STEP, CONTRACT, Contracts, EFFECT, SAME_LABEL, StepContract, is_part_of_a_contract, read_contracts,
     usable_definitions, with_contracts,
@@ -104,7 +108,7 @@ pub use module::{Module, ModuleError, Statement, is_module_name, module_name, wi
 pub use neutral::NeutralModule;
 pub use outcome::action_part_label;
 pub use outcome::{
-    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, Confirmation, DEADLOCK, FalseConjunct, FurtherProperty,
+    ASSERTION, ActionCoverage, CheckOutcome, Checker, Confirmation, DEADLOCK, FalseConjunct, FurtherProperty,
     FurtherVerdict, LargerBound, LargerBoundResult, Lasso, Reached, Statistics, Step, StepSource, TERMINATING, Trace,
     Verdict, Violation, ViolationKind, WitnessOutcome,
 };

@@ -152,7 +152,8 @@ pub fn status_sentence(outcome: &CheckOutcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Bounds, Checker, Statistics};
+    use crate::bounds::Bounds;
+    use crate::outcome::{Checker, Statistics};
 
     fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();

@@ -2,7 +2,9 @@
 //! makes of them.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
-use tlaforge_tla::{Cfg, Contracts, DeclaredSteps, Members, Module, read_contracts, usable_definitions};
+use tlaforge_tla::{
+    Cfg, ContractCase, Contracts, DeclaredSteps, Members, Module, contract_cases, read_contracts, usable_definitions,
+};
 
 /// A translated module: a process with two labels, the second one a loop, and a single process.
 const MODULE: &str = r#"---- MODULE Spec ----
@@ -238,4 +240,54 @@ fn without_pc_every_step_is_one_that_the_documents_describe() {
     assert_eq!(contracts.properties, ["Contract_at_the_start", "Contract_of_any_step"]);
     let formula = "[][(\\E self \\in Clients : Guard_Work(self) /\\ Effect_Work(self))\n        \\/ (\\E self \\in {\"clock\"} : Guard_Tick(self) /\\ Effect_Tick(self))]_vars";
     assert!(contracts.definitions.contains(formula), "{}", contracts.definitions);
+}
+
+/// The cases of this effect of `Work`, in a module whose contracts are checked.
+fn cases(effect: &str) -> Vec<ContractCase> {
+    let text = format!("{START}Guard_Work(self) == n < Max\nEffect_Work(self) ==\n    {effect}\n====\n");
+    let module = Module::parse(&MODULE.replace("====\n", &text)).unwrap();
+    let cfg = Cfg { properties: vec!["Contract_Work".to_owned()], ..Cfg::default() };
+    contract_cases(&module, &cfg).unwrap()
+}
+
+#[test]
+fn each_alternative_of_an_effect_is_a_case() {
+    let words = |effect: &str| cases(effect).into_iter().map(|case| case.words).collect::<Vec<_>>();
+    // One case is the whole step, and a part that is FALSE is none.
+    assert!(words("n' = n + 1 /\\ UNCHANGED log").is_empty());
+    assert!(words("n' = n + 1 \\/ FALSE").is_empty());
+    assert_eq!(words("n' = n + 1 \\/ n' = n + 2"), ["n' = n + 1", "n' = n + 2"]);
+    assert_eq!(words("IF n > 1 THEN n' = 0 ELSE log' = 0"), ["`n > 1`", "not `n > 1`"]);
+    assert_eq!(words("CASE n > 1 -> n' = 0 [] OTHER -> log' = 0"), ["`n > 1`", "OTHER"]);
+    assert_eq!(
+        words("/\\ n > 0\n    /\\ \\/ /\\ n = 1\n          /\\ n' = 1 \\* one\n       \\/ n' = 2"),
+        ["/\\ n = 1 /\\ n' = 1", "n' = 2"]
+    );
+    assert_eq!(words("\\E k \\in 1..2 : (n' = k) \\/ (n' = k + 2)"), ["n' = k", "n' = k + 2"]);
+    // A bound variable belongs to the case, if the quantifier has only one.
+    assert_eq!(
+        words("(\\E k \\in 1..2 : n' = k) \\/ (LET k == 1 IN n' = k)"),
+        ["\\E k \\in 1..2 : n' = k", "LET k == 1 IN n' = k"]
+    );
+    // Of two conjuncts with cases, each case is asked about with all of the other conjunct.
+    assert_eq!(words("(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)"), ["n' = 1", "n' = 2", "log' = 1", "log' = 2"]);
+}
+
+#[test]
+fn a_case_is_asked_about_without_the_others_and_in_its_columns() {
+    let found = cases("\\/ /\\ n > 0\n       /\\ n' = 1\n    \\/ n' = 22");
+    assert_eq!(
+        found[0].definition,
+        "TlaforgeStepCase0(self) ==\n    \\/ /\\ n > 0\n       /\\ n' = 1\n    \\/ FALSE  \n"
+    );
+    assert_eq!(
+        found[1].definition,
+        "TlaforgeStepCase1(self) ==\n    \\/ FALSE   \n                \n    \\/ n' = 22\n"
+    );
+    assert_eq!(
+        found[1].formula,
+        "\\E self \\in Clients : pc[self] = \"Work\" /\\ (pc'[self] # \"Work\" \\/ pc' = pc) /\\ Guard_Work(self) /\\ Effect_Work(self) /\\ TlaforgeStepCase1(self)"
+    );
+    let module = Module::parse(&MODULE.replace("====\n", &format!("{START}====\n"))).unwrap();
+    assert!(contract_cases(&module, &Cfg::default()).unwrap().is_empty());
 }

@@ -1,7 +1,5 @@
 //! The bounds of a check: those that its configuration sets, and those that its module implies.
 
-use std::collections::BTreeMap;
-
 use tlaforge_tla::semantic::find_verdict_limits;
 use tlaforge_tla::{Bounds, Cfg};
 
@@ -13,16 +11,9 @@ pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
-        initial_state_properties: Vec::new(),
-        initial_state_parts: Vec::new(),
-        assumptions: Vec::new(),
-        always_enabled: Vec::new(),
-        vacuous_premises: Vec::new(),
-        vacuous_properties: BTreeMap::new(),
-        not_falsified: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
-        collision_probability: None,
+        ..Bounds::default()
     }
 }
 

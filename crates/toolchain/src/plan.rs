@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use tlaforge_tla::{Cfg, Question, TypeWalk, Violation, ViolationKind, WeakFairness};
+use tlaforge_tla::{Cfg, ContractCase, Question, TypeWalk, Violation, ViolationKind, WeakFairness};
 
 use super::lint::is_name;
 use super::run::Jvm;
@@ -291,6 +291,52 @@ pub(crate) fn question(spec: &SpecText, cfg: &Cfg, name: &str, question: &Questi
         order: SearchOrder::SingleThread,
         jvm: Jvm::FastStart,
     }
+}
+
+/// How a run searches for the cases of step contracts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaseSearch {
+    /// For a step that takes the case.
+    Steps,
+    /// For a state in which the case would change nothing. No step shows such a case.
+    StatesThatStay,
+}
+
+/// The run that searches for each case, and the names of its formulas: each is violated by what is searched for.
+pub(crate) fn contract_cases(
+    spec: &SpecText,
+    cfg: &Cfg,
+    cases: &[ContractCase],
+    search: CaseSearch,
+) -> (RunPlan, Vec<String>) {
+    let module = free_name(spec, "TlaforgeCases".to_owned());
+    let mut text = format!("---- MODULE {module} ----\nEXTENDS {}\n", spec.name);
+    let mut names = Vec::new();
+    for (number, ContractCase { definition, formula, .. }) in cases.iter().enumerate() {
+        let name = format!("{module}{number}");
+        // Writing to a string cannot fail.
+        let formula = match search {
+            CaseSearch::Steps => format!("[][~({formula})]_vars"),
+            CaseSearch::StatesThatStay => format!("~ENABLED (UNCHANGED vars /\\ ({formula}))"),
+        };
+        let _ = writeln!(text, "{definition}{name} == {formula}");
+        names.push(name);
+    }
+    text.push_str("====\n");
+    let parts = match search {
+        CaseSearch::Steps => Parts { properties: &names, ..Parts::default() },
+        CaseSearch::StatesThatStay => Parts { invariants: &names, ..Parts::default() },
+    };
+    let plan = RunPlan {
+        label: "cases of step contracts".to_owned(),
+        cfg: render(cfg, &parts),
+        wrapper: Some((module, text)),
+        deadlock: false,
+        coverage: false,
+        order: SearchOrder::SingleThread,
+        jvm: Jvm::FastStart,
+    };
+    (plan, names)
 }
 
 /// The run that searches the states which the types allow for one that a property forbids. What cuts off states of the

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use tlaforge_tla::{
-    ASSERTION, Bounds, Cfg, CheckOutcome, FailingAssertion, Module, PairWalk, PremiseQuestions, Question, Reached,
-    Subject, TypeWalk, TypeWalks, Verdict, ViolationKind, change_questions, deadlock_questions, failing_assertions,
-    pair_walks, premise_questions, type_walks,
+    ASSERTION, Bounds, Cfg, CheckOutcome, ContractCase, FailingAssertion, Module, PairWalk, PremiseQuestions, Question,
+    Reached, Subject, TypeWalk, TypeWalks, UntakenCase, Verdict, ViolationKind, change_questions, contract_cases,
+    deadlock_questions, failing_assertions, pair_walks, premise_questions, type_walks,
 };
 
 use super::explorer::{Explorer, PastViolations, Run};
-use super::plan::{self, RunPlan, free_name};
+use super::plan::{self, CaseSearch, RunPlan, free_name};
 use super::session::{NO_TIME_LEFT, Session, reached_verdict};
 use super::targets::Targets;
 use super::{CheckRequest, Limits, PastViolationLimits, SpecText, ToolContext, ToolError};
@@ -22,6 +22,9 @@ const MAX_PAIR_TIME: Duration = Duration::from_secs(20);
 const FIRST_PAIR: usize = 10_000;
 /// Distinct states at which the search for a state that violates a property ends.
 const MAX_TYPED_STATES: u64 = 10_000;
+
+/// Distinct states at which the search for the cases of step contracts ends.
+const MAX_STATES_FOR_CASES: u64 = 100_000;
 
 /// Finds pairs of invariants that no state of the types satisfies, one of them violated, and says so. All searches together get the
 /// time of one run.
@@ -147,6 +150,7 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
             }
         }
     }
+    bounds.untaken_cases = Box::pin(asking.untaken_cases(&module, cfg)).await?;
     Ok(())
 }
 
@@ -331,30 +335,86 @@ impl Asking<'_, '_> {
         }))
     }
 
-    /// Whether the search meets a state, or a step, that the property forbids.
-    async fn walk(&mut self, number: usize, walk: &TypeWalk) -> Result<Reached, ToolError> {
-        let Session { explorer, request, cx, .. } = *self.session;
-        let plan = plan::type_walk(&request.spec, &request.cfg, number, walk);
-        if self.left.is_zero() {
-            return Ok(Reached::Unknown(NO_TIME_LEFT.to_owned()));
+    /// The cases of step contracts that no reachable step is known to take, after one search for all of them.
+    async fn untaken_cases(&mut self, module: &Module, cfg: &Cfg) -> Result<Vec<UntakenCase>, ToolError> {
+        let unasked = |why: String| UntakenCase { undecided: Some(why), ..UntakenCase::default() };
+        let cases = match contract_cases(module, cfg) {
+            Ok(cases) if cases.is_empty() => return Ok(Vec::new()),
+            Ok(cases) => cases,
+            Err(why) => return Ok(vec![unasked(why)]),
+        };
+        let (untaken, why) = self.search_cases(cfg, cases, CaseSearch::Steps).await?;
+        if untaken.is_empty() {
+            return Ok(Vec::new());
         }
-        let past_violations = PastViolationLimits { states: Some(MAX_TYPED_STATES), depth: None, ends_after_all: true };
-        let limits = Limits { check: self.left.min(MAX_WALK), past_violations, ..cx.limits.clone() };
+        let (untaken, _) = self.search_cases(cfg, untaken, CaseSearch::StatesThatStay).await?;
+        let untaken = untaken.into_iter().map(|case| UntakenCase {
+            step: case.label,
+            case: case.words,
+            line: case.line,
+            undecided: why.clone(),
+        });
+        Ok(untaken.collect())
+    }
+
+    /// The cases that the search does not find, and why it does not decide them.
+    async fn search_cases(
+        &mut self,
+        cfg: &Cfg,
+        cases: Vec<ContractCase>,
+        search: CaseSearch,
+    ) -> Result<(Vec<ContractCase>, Option<String>), ToolError> {
+        let (plan, names) = plan::contract_cases(&self.session.request.spec, cfg, &cases, search);
+        let limits = PastViolationLimits { states: Some(MAX_STATES_FOR_CASES), depth: None, ends_after_all: true };
+        let (found, why) = match self.run_past_violations(&plan, limits, self.left).await? {
+            Ok(PastViolations { violated, run, .. }) => match reached_verdict(run) {
+                Reached::Unknown(why) => (violated, Some(first_line(&why))),
+                Reached::Yes { .. } | Reached::No => (violated, None),
+            },
+            Err(why) => (Vec::new(), Some(first_line(&why))),
+        };
+        let rest = cases.into_iter().zip(names).filter(|(_, name)| !found.contains(name));
+        Ok((rest.map(|(case, _)| case).collect(), why))
+    }
+
+    /// Searches past violations with the quick checker. The inner error says why there was no search.
+    async fn run_past_violations(
+        &mut self,
+        plan: &RunPlan,
+        past_violations: PastViolationLimits,
+        time: Duration,
+    ) -> Result<Result<PastViolations, String>, ToolError> {
+        let Session { explorer, request, cx, .. } = *self.session;
+        if self.left.is_zero() {
+            return Ok(Err(NO_TIME_LEFT.to_owned()));
+        }
+        let limits = Limits { check: time.min(self.left), past_violations, ..cx.limits.clone() };
         let in_time = ToolContext { limits: &limits, ..*cx };
         let searching = self.quick.as_deref().unwrap_or(explorer);
-        let run = match searching.run_past_violations(&request.spec, &plan, &in_time).await {
-            Ok(Some(PastViolations { violated, run, output })) => {
-                self.add_output(&output);
-                self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
-                if violated.contains(&walk.formula) {
-                    return Ok(Reached::Yes { depth: 1 });
-                }
-                run
+        Ok(match searching.run_past_violations(&request.spec, plan, &in_time).await {
+            Ok(Some(found)) => {
+                self.add_output(&found.output);
+                self.left = self.left.saturating_sub(Duration::from_secs_f64(found.run.seconds));
+                Ok(found)
             }
             // Without a limit of states it may not end.
-            Ok(None) => return Ok(Reached::Unknown("no search with a limit of states was possible".to_owned())),
+            Ok(None) => Err("no search with a limit of states was possible".to_owned()),
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => return Ok(Reached::Unknown(error.to_string())),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// Whether the search meets a state, or a step, that the property forbids.
+    async fn walk(&mut self, number: usize, walk: &TypeWalk) -> Result<Reached, ToolError> {
+        let request = self.session.request;
+        let plan = plan::type_walk(&request.spec, &request.cfg, number, walk);
+        let limits = PastViolationLimits { states: Some(MAX_TYPED_STATES), depth: None, ends_after_all: true };
+        let run = match self.run_past_violations(&plan, limits, MAX_WALK).await? {
+            Ok(PastViolations { violated, .. }) if violated.contains(&walk.formula) => {
+                return Ok(Reached::Yes { depth: 1 });
+            }
+            Ok(PastViolations { run, .. }) => run,
+            Err(why) => return Ok(Reached::Unknown(why)),
         };
         Ok(match (run.verdict, walk.gaps.as_slice()) {
             (Verdict::Holds, [_, ..]) => {

@@ -3,6 +3,8 @@
 //! computes whether the mutation score prevents an approval. The review node and the verification of a journal both compute it
 //! here.
 
+use std::collections::BTreeSet;
+
 use super::mutants::{JudgedMutant, MutantSample, Tally, why_not_judged};
 use super::requirement_status::{RequirementResult, RequirementStatus};
 use super::view::RunView;
@@ -99,8 +101,15 @@ impl RunView {
 
     /// Those among them that the review does not accept.
     pub fn unaccepted_survivors(&self, review: Option<&Review>) -> Vec<String> {
-        let names = self.survivors_to_accept().into_iter();
-        names.filter(|name| !review.is_some_and(|review| review.accepts_survivor(name))).collect()
+        let accepted: BTreeSet<&str> = match review {
+            Some(review) => {
+                let named = self.survivors().into_iter().filter(|mutant| mutant.acceptance(review).is_some());
+                let all = review.accepts_survivor(ALL_MUTANTS).then_some(ALL_MUTANTS);
+                named.map(|mutant| mutant.name.as_str()).chain(all).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        self.survivors_to_accept().into_iter().filter(|name| !accepted.contains(name.as_str())).collect()
     }
 
     /// The properties that cover a requirement and notice no mutant of the sample, if the sample is large enough to say so.

@@ -8,7 +8,8 @@ use super::revision::Revision;
 use super::view::RunView;
 use crate::pipeline::machine::{ALL_STEPS, Review};
 use crate::tla::{
-    ANY_STEP, CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, SAME_LABEL, StepContract, Verdict,
+    ANY_STEP, CheckOutcome, FurtherProperty, FurtherVerdict, PropertyStatus, SAME_LABEL, StepContract, UntakenCase,
+    Verdict,
 };
 
 /// A step with the result of its contract.
@@ -21,6 +22,9 @@ pub struct StepAgreement {
     /// Variables that its contract leaves free.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub free_variables: Vec<String>,
+    /// The cases of its contract that no reachable step is known to take, each with its line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untaken_cases: Vec<String>,
 }
 
 /// What the check of a contract showed.
@@ -55,11 +59,17 @@ impl Agreement {
 
 /// The results for all steps, in the order of the algorithm.
 fn compare(contracts: &[StepContract], check: Option<&CheckOutcome>) -> Vec<StepAgreement> {
+    let cases = check.map(|check| check.bounds.untaken_cases.as_slice()).unwrap_or_default();
+    let untaken = |step: &StepContract| {
+        let of_step = cases.iter().filter(|case| case.step == step.label);
+        of_step.map(UntakenCase::words).collect()
+    };
     let compare_step = |step: &StepContract| StepAgreement {
         step: step.label.clone(),
         process: step.process.clone(),
         agreement: agreement(step, contracts, check),
         free_variables: step.free_variables.clone(),
+        untaken_cases: untaken(step),
     };
     contracts.iter().map(compare_step).collect()
 }
@@ -190,6 +200,11 @@ pub fn agreement_line(steps: &[StepAgreement]) -> String {
     );
     for (words, names) in rest.iter().filter(|(_, names)| !names.is_empty()) {
         let _ = write!(line, "; {words}: {names}");
+    }
+    let untaken: Vec<&str> =
+        steps.iter().filter(|step| !step.untaken_cases.is_empty()).map(|step| step.step.as_str()).collect();
+    if !untaken.is_empty() {
+        let _ = write!(line, "; with a documented case that no step is known to take: {}", untaken.join(", "));
     }
     line
 }

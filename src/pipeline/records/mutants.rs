@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mutation::{MutationScore, Outcome};
+use crate::pipeline::machine::Review;
 use crate::tla::{CONTRACT, CheckOutcome, DEADLOCK, Verdict, describe_unreached, verdict_sentence};
 
 /// The judged mutants of a specification (`mutants_judged`).
@@ -35,8 +36,11 @@ pub struct Judged {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedMutant {
-    /// For example `Spec.tla:41:12 drop guard`.
+    /// For example `Withdraw: drop guard`. Journals before version 0.3 have the place in it: `Spec.tla:41:12 drop guard`.
     pub name: String,
+    /// For example `Spec.tla:41:12`; empty in journals before version 0.3.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
     /// The definition or label that it changes.
     pub definition: String,
     /// The change in words, to be read after the name.
@@ -62,6 +66,28 @@ pub struct JudgedMutant {
 }
 
 impl JudgedMutant {
+    /// Why the review accepts that no property notices it; `None` if it does not. Reviews before version 0.3 know it by its place.
+    pub fn acceptance<'r>(&self, review: &'r Review) -> Option<&'r str> {
+        let earlier = self.earlier_name();
+        [Some(self.name.as_str()), earlier.as_deref()]
+            .into_iter()
+            .flatten()
+            .find_map(|name| review.survivor_reason(name))
+    }
+
+    /// The name that it had before version 0.3.
+    pub fn earlier_name(&self) -> Option<String> {
+        let change = self.name.strip_prefix(&self.definition)?.strip_prefix(": ")?;
+        let is_number = |(_, number): &(&str, &str)| number.parse::<usize>().is_ok();
+        let change = change.rsplit_once(" #").filter(is_number).map_or(change, |(change, _)| change);
+        (!self.place.is_empty()).then(|| format!("{} {change}", self.place))
+    }
+
+    /// Where it is, for a person.
+    pub fn place_or_name(&self) -> &str {
+        if self.place.is_empty() { &self.name } else { &self.place }
+    }
+
     /// Whether a property or an assertion notices it. One that is only known to reach a deadlock says nothing about a property.
     pub fn is_noticed(&self) -> bool {
         let is_only_by_deadlock = !self.killed_by.is_empty() && self.killed_by.iter().all(|by| by == DEADLOCK);

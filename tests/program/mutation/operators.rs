@@ -407,25 +407,49 @@ fn every_operator_is_covered() {
 #[test]
 fn mutants_have_names_and_descriptions() {
     let all = make_mutants(P_SYNTAX, CFG);
-    let told = |name: &str| {
-        let mutant = all.iter().find(|mutant| mutant.name("Spec.tla") == name);
+    let told = |place_and_name: &str| {
+        let is_it = |mutant: &&Mutant| {
+            let name = mutant.name();
+            // Without the number.
+            let name = name.split(" #").next().unwrap_or_default();
+            format!("{} {name}", mutant.place("Spec.tla")) == place_and_name
+        };
+        let mutant = all.iter().find(is_it);
         mutant.map(|mutant| format!("{} {}", mutant.definition, mutant.what)).unwrap_or_default()
     };
-    assert_eq!(told("Spec.tla:17:27 drop guard"), "try no longer checks `count < MAX`");
-    assert_eq!(told("Spec.tla:16:16 relational < to <="), "try uses `<=` where `<` stood in `mine < 2`");
-    assert_eq!(told("Spec.tla:9:3 drop statement"), "take no longer updates `l`");
+    assert_eq!(told("Spec.tla:17:27 try: drop guard"), "try no longer checks `count < MAX`");
+    assert_eq!(told("Spec.tla:16:16 try: relational < to <="), "try uses `<=` where `<` stood in `mine < 2`");
+    assert_eq!(told("Spec.tla:9:3 take: drop statement"), "take no longer updates `l`");
     assert_eq!(
-        told("Spec.tla:22:7 split label"),
+        told("Spec.tla:22:7 work: split label"),
         "work is split before `turns := Append(turns, count)`: another process can step in between"
     );
     assert_eq!(
-        told("Spec.tla:20:3 merge labels"),
+        told("Spec.tla:20:3 work: merge labels"),
         "work is no step of its own: it is done together with what stands before it"
     );
     // A branch belongs to the step of its `either`.
-    assert_eq!(told("Spec.tla:27:9 drop branch"), "leave no longer has the branch `skip`");
-    assert_eq!(told("Spec.tla:13:18 constant 0 to 1"), "proc uses 1 where 0 stood in `mine = 0`");
-    assert_eq!(told("Spec.tla:6:29 constant 0 to 1"), "Lock uses 1 where 0 stood in `count = 0`");
+    assert_eq!(told("Spec.tla:27:9 leave: drop branch"), "leave no longer has the branch `skip`");
+    assert_eq!(told("Spec.tla:13:18 proc: constant 0 to 1"), "proc uses 1 where 0 stood in `mine = 0`");
+    assert_eq!(told("Spec.tla:6:29 Lock: constant 0 to 1"), "Lock uses 1 where 0 stood in `count = 0`");
+}
+
+#[test]
+fn names_stay_if_definitions_move() {
+    // By name: the text that the mutant puts in place of another.
+    let named = |source: &str| -> BTreeMap<String, Vec<String>> {
+        let texts = |mutant: &Mutant| mutant.edits.iter().map(|edit| edit.text.clone()).collect();
+        make_mutants(source, "SPECIFICATION Spec\n").iter().map(|mutant| (mutant.name(), texts(mutant))).collect()
+    };
+    let blank = TLA.replacen("\n", "\n\\* A comment.\n\n", 1);
+    assert_eq!(named(TLA), named(&blank));
+    // Two definitions change places.
+    let [take, send, next] = ["Take(", "Send(", "Next =="].map(|start| TLA.find(start).unwrap());
+    let moved = format!("{}{}{}{}", &TLA[..take], &TLA[send..next], &TLA[take..send], &TLA[next..]);
+    assert_ne!(moved, TLA);
+    assert_eq!(named(TLA), named(&moved));
+    // A second mutant of a kind has a number, and keeps it if another definition gets one.
+    assert!(named(TLA).keys().any(|name| name.ends_with(" #2")), "{:?}", named(TLA).keys());
 }
 
 #[test]
@@ -503,8 +527,8 @@ fn assert_well_formed(source: &str, all: &[Mutant]) {
     let mut names = BTreeSet::new();
     let mut texts = BTreeSet::from([source.to_owned()]);
     for mutant in all {
-        assert!(names.insert(mutant.name("Spec.tla")), "{}", mutant.name("Spec.tla"));
-        assert!(texts.insert(mutant.apply(source)), "{} is none of its own", mutant.name("Spec.tla"));
+        assert!(names.insert(mutant.name()), "{}", mutant.name());
+        assert!(texts.insert(mutant.apply(source)), "{} is none of its own", mutant.name());
         let mut end = 0;
         for edit in &mutant.edits {
             assert!(end <= edit.range.start && edit.range.start <= edit.range.end, "{mutant:?}");
@@ -542,12 +566,12 @@ fn judged(table: &mut BTreeMap<Operator, [usize; 3]>, module: &Module, mutant: &
     let text = mutant.apply(&module.source);
     let translated = match pluscal::translate(&text, &Options::default()) {
         Ok(translated) => translated.map_or(text, |translated| translated.text),
-        Err(errors) => return println!("{}: not translated: {}", mutant.name(&module.name), errors[0]),
+        Err(errors) => return println!("{}: not translated: {}", mutant.name(), errors[0]),
     };
     row[1] += 1;
     let analysis = analyze(&module.name, &translated, &[]);
     if !analysis.is_accepted() {
-        return println!("{}: {:?}", mutant.name(&module.name), analysis.errors.first());
+        return println!("{}: {:?}", mutant.name(), analysis.errors.first());
     }
     row[2] += 1;
 }
@@ -570,7 +594,7 @@ fn nearly_all_mutants_parse_and_no_property_is_changed() {
             let mutated = Module::parse(&mutant.apply(&module.source)).unwrap();
             for name in &protected {
                 let text = |of: &Module| of.definition(name).map(|definition| definition.text.clone());
-                assert_eq!(text(&module), text(&mutated), "{}", mutant.name(&module.name));
+                assert_eq!(text(&module), text(&mutated), "{}", mutant.name());
             }
             assert_eq!(module.assumptions.len(), mutated.assumptions.len());
             for (old, new) in module.assumptions.iter().zip(&mutated.assumptions) {

@@ -103,7 +103,7 @@ fn mutate(name: &str, source: &str, cfg: &str, sample: Option<&str>) -> Vec<Judg
     let said: Value = serde_json::from_str(&done.expect(0).stdout).unwrap();
     let cfg = Cfg::parse(cfg).unwrap();
     let all: BTreeMap<String, Mutant> =
-        mutants(&Module::parse(source).unwrap(), &cfg).into_iter().map(|m| (m.name(&file), m)).collect();
+        mutants(&Module::parse(source).unwrap(), &cfg).into_iter().map(|m| (m.name(), m)).collect();
     println!("{file}: {} mutants, {}", all.len(), said["summary"]);
     let of = |one: &Value| {
         let mutant = all[one["name"].as_str().unwrap()].clone();

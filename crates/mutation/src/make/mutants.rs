@@ -1,6 +1,6 @@
 //! Collects all mutants of a specification: removes duplicates and assigns names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Edit, Mutant};
 use super::action;
@@ -34,24 +34,28 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     drafts.sort_by_key(|(_, draft)| (draft.at, draft.operator));
     let lines = Lines::new(source);
     let mut texts = BTreeSet::new();
-    let mut names = BTreeSet::new();
+    let mut at_places = BTreeSet::new();
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut mutants = Vec::new();
     for (definition, draft) in drafts {
         let MutantDraft { operator, at, variant, what, edits } = draft;
         let edits: Vec<Edit> = edits.into_iter().filter(|edit| source[edit.range.clone()] != edit.text).collect();
         let (line, column) = lines.position(source, at);
-        let mut mutant = Mutant { operator, definition, line, column, what, edits, variant };
+        let mut mutant = Mutant { operator, definition, line, column, what, edits, variant, number: 1 };
         if mutant.edits.is_empty() || !texts.insert(difference(source, &mutant.edits)) {
             continue;
         }
         let variant = mutant.variant.clone();
-        // Results refer to mutants by name, so names are unique.
         for number in 2.. {
-            if names.insert(mutant.name("")) {
+            if at_places.insert((line, column, mutant.change())) {
                 break;
             }
             format!("{variant} ({number})").trim_start().clone_into(&mut mutant.variant);
         }
+        // Results refer to mutants by name, so names are unique.
+        let same = counts.entry((mutant.definition.clone(), mutant.change())).or_insert(0);
+        *same += 1;
+        mutant.number = *same;
         mutants.push(mutant);
     }
     mutants
