@@ -2,19 +2,25 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::support::case::CounterCase;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::waiting::wait_until;
-use crate::support::{Bench, Done, project};
+use crate::support::{Bench, Done, counter};
 
-const CASES: [&str; 3] = ["bounded_queue", "rw_lock", "uniswap_swap"];
+const CASES: [&str; 3] = ["first", "second", "third"];
 
-/// The answers of a case in its recording.
-fn recorded(case: &str) -> Vec<Value> {
-    let path = project().join("evals").join(case).join("recording/run.jsonl");
-    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+/// The answers that every case is forged with.
+fn recorded() -> &'static [Value] {
+    static RECORDED: OnceLock<Vec<Value>> = OnceLock::new();
+    RECORDED.get_or_init(|| {
+        let bench = counter::bench();
+        bench.forge(&counter::good(), &[]).expect(0);
+        bench.read("script.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    })
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -29,15 +35,13 @@ fn copy(from: &Path, to: &Path) {
 fn bench() -> Bench {
     let bench = Bench::without_tools();
     for case in CASES {
-        let root = project().join("evals").join(case);
-        copy(&root.join("docs"), &bench.path(&format!("cases/{case}/docs")));
-        bench.write(&format!("cases/{case}/checklist.json"), std::fs::read(root.join("checklist.json")).unwrap());
+        CounterCase::with_a_bug().file("docs/counter.md", counter::DOC).write(&bench, &format!("cases/{case}"));
         let lines = |cost: Option<f64>| -> String {
             let priced = |mut answer: Value| {
                 answer["cost_usd"] = cost.map_or(Value::Null, Into::into);
                 format!("{answer}\n")
             };
-            recorded(case).into_iter().map(priced).collect()
+            recorded().iter().cloned().map(priced).collect()
         };
         bench.write(&format!("answers/free/{case}.jsonl"), lines(None));
         bench.write(&format!("answers/paid/{case}.jsonl"), lines(Some(0.5)));
@@ -88,38 +92,35 @@ fn every_set_is_forged_with_every_model_and_nothing_is_begun_twice() {
     assert_eq!(states, [ended("free"), failed("free"), ended("paid"), failed("paid")].concat());
     assert!(results(&bench, "outcome").iter().all(|(run, outcome)| run.ends_with("broken") || outcome == "approved"));
     done.prints(&[
-        "approved          paid/rw_lock  1 revision, ",
+        "approved          paid/second  1 revision, ",
         "failed            free/broken: none does not exist; give a document",
         "8 runs: 6 approved, 2 failed",
     ]);
     for case in CASES {
         let spec = bench.read(&format!("all/free/{case}/Spec.tla"));
         assert_eq!(spec, bench.read(&format!("all/paid/{case}/Spec.tla")), "{case}");
-        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded(case).len(), "{case}");
+        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded().len(), "{case}");
         let cost = results(&bench, "cost_usd").into_iter().find(|(run, _)| *run == format!("paid/{case}")).unwrap().1;
         #[expect(clippy::cast_precision_loss, reason = "a few answers")]
-        let paid = recorded(case).len() as f64 * 0.5;
+        let paid = recorded().len() as f64 * 0.5;
         assert!((cost.parse::<f64>().unwrap() - paid).abs() < 1e-9, "{case}: {cost}");
     }
     // Corrected, only the broken set begins; the others stay as they are.
-    let before = bench.read("all/free/rw_lock/journal.jsonl");
-    copy(&bench.path("cases/rw_lock/docs"), &bench.path("none"));
+    let before = bench.read("all/free/second/journal.jsonl");
+    copy(&bench.path("cases/second/docs"), &bench.path("none"));
     for model in ["free", "paid"] {
-        let recording = bench.read(&format!("answers/{model}/rw_lock.jsonl"));
+        let recording = bench.read(&format!("answers/{model}/second.jsonl"));
         bench.write(&format!("answers/{model}/broken.jsonl"), recording);
     }
     let listed = forge_all(&bench, &["sets.toml", "--list"]).expect(0);
-    listed.prints(&["not started       free/broken\n", "approved          free/rw_lock"]);
+    listed.prints(&["not started       free/broken\n", "approved          free/second"]);
     let again = forge_all(&bench, &["sets.toml", "--format", "json"]);
     assert!(results(&bench, "state").iter().all(|(_, state)| state == "ended"), "{}", bench.read("all/results.jsonl"));
     assert_eq!(again.stdout.lines().count(), 8);
-    assert_eq!(bench.read("all/free/rw_lock/journal.jsonl"), before);
+    assert_eq!(bench.read("all/free/second/journal.jsonl"), before);
     // The runs of a model are a folder of runs for `eval --suite`.
-    let eval = ["eval", "--suite", "cases", "--runs", "all/free", "--checker", "embedded", "--show-one", "rw_lock"];
-    for file in ["known_bugs", "expected"] {
-        copy(&project().join("evals/rw_lock").join(file), &bench.path(&format!("cases/rw_lock/{file}")));
-    }
-    bench.run(&eval).expect(0).prints(&["Case rw_lock: score"]);
+    let eval = ["eval", "--suite", "cases", "--runs", "all/free", "--checker", "embedded", "--show-one", "second"];
+    bench.run(&eval).prints(&["Case second: "]);
 }
 
 #[test]
@@ -130,20 +131,18 @@ fn a_folder_of_cases_is_a_table_of_sets() {
     forge_all(&bench, &flags).expect(0);
     assert_eq!(results(&bench, "outcome"), pairs(&CASES.map(|case| (case, "approved"))));
     // A run of other documents is not reported as this one.
-    bench.write("cases/rw_lock/docs/more.md", "# More\n\nA reader must wait.\n");
+    bench.write("cases/second/docs/more.md", "# More\n\nA reader must wait.\n");
     let other = forge_all(&bench, &flags).expect(2);
     other.prints(&[
-        "failed            rw_lock: all/rw_lock has another run: the document more.md",
+        "failed            second: all/second has another run: the document more.md",
         "move the folder away",
     ]);
-    std::fs::remove_file(bench.path("cases/rw_lock/docs/more.md")).unwrap();
+    std::fs::remove_file(bench.path("cases/second/docs/more.md")).unwrap();
     let other = forge_all(&bench, &[&flags[..], &["--max-revisions", "1"]].concat()).expect(2);
-    other.prints(&["all/rw_lock has another run: max_revisions was null and is 1"]);
+    other.prints(&["all/second has another run: max_revisions was null and is 1"]);
     forge_all(&bench, &flags).expect(0);
-    forge_all(&bench, &["cases/rw_lock/docs"])
-        .expect(2)
-        .says(&["has no subfolder with documents", "tlaforge run DOCS"]);
-    bench.run(&["forge-all", "cases", "--out", "all/rw_lock"]).expect(2).says(&["all/rw_lock is a run of its own"]);
+    forge_all(&bench, &["cases/second/docs"]).expect(2).says(&["has no subfolder with documents", "tlaforge run DOCS"]);
+    bench.run(&["forge-all", "cases", "--out", "all/second"]).expect(2).says(&["all/second is a run of its own"]);
 }
 
 #[test]
@@ -172,7 +171,7 @@ fn a_killed_call_goes_on_and_asks_nothing_twice() {
         let spec = bench.read(&format!("all/free/{case}/Spec.tla"));
         for model in ["free", "paid"] {
             assert_eq!(bench.read(&format!("all/{model}/{case}/Spec.tla")), spec, "{case}");
-            assert_eq!(answers(&bench, &format!("{model}/{case}")), recorded(case).len(), "{model}/{case}");
+            assert_eq!(answers(&bench, &format!("{model}/{case}")), recorded().len(), "{model}/{case}");
         }
     }
     assert!(results(&bench, "state").iter().all(|(_, state)| state == "ended"), "{}", bench.read("all/results.jsonl"));
@@ -193,17 +192,17 @@ fn nothing_starts_after_the_limit_for_all_runs_is_reached() {
     };
     assert_eq!(results(&bench, "state"), states("stopped"), "{}", done.stdout);
     done.prints(&[
-        "stopped           paid/bounded_queue",
-        "not started       paid/rw_lock: the limit of $0.8 for all runs is reached",
+        "stopped           paid/first",
+        "not started       paid/second: the limit of $0.8 for all runs is reached",
         "3 runs: 1 stopped, 2 not started",
         "Cost: $1.0000 of $0.8",
     ]);
     assert_eq!(results(&bench, "reason")[0].1, "budget");
     assert_eq!(results(&bench, "status")[1].1, "3");
-    assert!(!bench.path("all/paid/rw_lock").exists(), "a run that did not start leaves nothing");
+    assert!(!bench.path("all/paid/second").exists(), "a run that did not start leaves nothing");
     // The same limit again: nothing more is paid.
     forge_all(&bench, &["sets.toml", "--max-cost", "0.8"]).expect(3);
-    assert_eq!(answers(&bench, "paid/bounded_queue"), 2);
+    assert_eq!(answers(&bench, "paid/first"), 2);
     assert_eq!(results(&bench, "state"), states("stopped"), "what was paid stays in the results");
     assert_eq!(results(&bench, "cost_usd")[0].1, "1.0");
     // Runs at the same time share the limit: each asks at most once more before the answers of all have reached it.
@@ -212,7 +211,7 @@ fn nothing_starts_after_the_limit_for_all_runs_is_reached() {
     assert!((3..=5).contains(&paid), "{paid} answers of $0.5");
     forge_all(&bench, &["sets.toml", "--max-cost", "100"]).expect(0);
     for case in CASES {
-        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded(case).len(), "{case}");
+        assert_eq!(answers(&bench, &format!("paid/{case}")), recorded().len(), "{case}");
     }
     forge_all(&bench, &["sets.toml", "--max-cost", "-1"]).expect(2).says(&["--max-cost is -1"]);
     let handoff = ["cases", "--provider", "handoff", "--out", "asked", "--max-cost", "1", "--checker", "embedded"];
@@ -245,12 +244,12 @@ fn a_wrong_table_is_refused_before_anything_starts() {
         forge_all(&bench, &["sets.toml"]).expect(2).says(words);
         assert!(!bench.path("all").exists(), "{text}");
     };
-    let set = "[[set]]\ncase = \"cases/rw_lock\"\n";
+    let set = "[[set]]\ncase = \"cases/second\"\n";
     refuse("", &["sets.toml: it has no [[set]]", "docs/src/forge-all.md"]);
     refuse("[[sets]]\n", &["sets.toml: unknown field `sets`"]);
     refuse("[[set]]\nname = \"a\"\n", &["[[set]] number 1 needs either docs or case"]);
     refuse(&format!("{set}candidate = 3\n"), &["[[set]] number 1: unknown field `candidate`"]);
-    refuse(&format!("{set}{set}"), &["two set entries are called \"rw_lock\" and \"rw_lock\""]);
+    refuse(&format!("{set}{set}"), &["two set entries are called \"second\" and \"second\""]);
     refuse(&format!("{set}name = \"../out\"\n"), &["\"../out\" cannot be the name of a set"]);
     refuse(&format!("{set}name = \"results.jsonl\"\n"), &["it names a file of forge-all"]);
     refuse(&format!("{set}[[model]]\nprovider = \"openai\"\n"), &["\"\" cannot be the name of a model", "set `name`"]);
@@ -266,12 +265,12 @@ fn a_wrong_table_is_refused_before_anything_starts() {
 fn a_run_that_another_command_has_ended_in_the_meantime_is_not_continued() {
     let mut bench = bench();
     bench.set("OPENAI_API_KEY", "planted");
-    let set = "[[set]]\ncase = \"cases/rw_lock\"\n";
+    let set = "[[set]]\ncase = \"cases/second\"\n";
     let free = "[[model]]\nname = \"free\"\nrecording = \"answers/free/{set}.jsonl\"\n";
     bench.write("sets.toml", format!("{set}{free}"));
     forge_all(&bench, &["sets.toml", "--max-tokens", "1"]).expect(3);
     // While the first run asks its model, `resume` ends the second one, which waits for its turn.
-    let mut resume = Some(bench.command(&["resume", "all/free/rw_lock", "--max-tokens", "100000000"]));
+    let mut resume = Some(bench.command(&["resume", "all/free/second", "--max-tokens", "100000000"]));
     let server = ModelServer::start(move |_| {
         if let Some(mut resume) = resume.take() {
             Done::of(&resume.output().unwrap()).expect(0);
@@ -282,9 +281,9 @@ fn a_run_that_another_command_has_ended_in_the_meantime_is_not_continued() {
         format!("[[model]]\nname = \"first\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n", server.url());
     bench.write("sets.toml", format!("{set}{first}{free}"));
     forge_all(&bench, &["sets.toml", "--jobs", "1"]).expect(5);
-    assert_eq!(results(&bench, "state")[1], ("free/rw_lock".to_owned(), "ended".to_owned()));
+    assert_eq!(results(&bench, "state")[1], ("free/second".to_owned(), "ended".to_owned()));
     assert_eq!(results(&bench, "outcome")[1].1, "approved");
-    let journal = bench.read("all/free/rw_lock/journal.jsonl");
+    let journal = bench.read("all/free/second/journal.jsonl");
     assert_eq!(journal.matches("\"run_resumed\"").count(), 1, "only by `resume`");
 }
 
@@ -296,18 +295,18 @@ fn a_run_with_another_policy_is_another_run() {
     let rule = "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\n";
     bench.write("policy.toml", rule);
     let other = forge_all(&bench, &[&flags[..], &["--policy", "policy.toml"]].concat()).expect(2);
-    other.prints(&["all/rw_lock has another run: its policy (--policy) is not the same"]);
+    other.prints(&["all/second has another run: its policy (--policy) is not the same"]);
 }
 
 #[test]
 fn an_unreadable_journal_is_not_counted_as_free() {
     let bench = bench();
     let flags = ["cases", "--recording", "answers/free/{set}.jsonl"];
-    bench.write("all/rw_lock/journal.jsonl", "not a journal\nat all\n");
+    bench.write("all/second/journal.jsonl", "not a journal\nat all\n");
     forge_all(&bench, &[&flags[..], &["--max-cost", "5"]].concat())
         .expect(2)
-        .says(&["--max-cost cannot be enforced: the cost of all/rw_lock is not known", "move the folder away"]);
-    assert!(!bench.path("all/bounded_queue").exists());
+        .says(&["--max-cost cannot be enforced: the cost of all/second is not known", "move the folder away"]);
+    assert!(!bench.path("all/first").exists());
 }
 
 #[test]
@@ -317,11 +316,9 @@ fn files_of_others_are_not_replaced() {
     bench.write("all/results.jsonl", "{\"mine\": 1}\n");
     forge_all(&bench, &flags).expect(2).says(&["all/results.jsonl is not a list of results of forge-all", "--out DIR"]);
     assert_eq!(bench.read("all/results.jsonl"), "{\"mine\": 1}\n");
-    assert!(!bench.path("all/rw_lock").exists());
+    assert!(!bench.path("all/second").exists());
     let record = [&flags[..], &["--record", "one.jsonl"]].concat();
-    forge_all(&bench, &record)
-        .expect(2)
-        .says(&["bounded_queue and rw_lock would write the same recording", "needs {set}"]);
+    forge_all(&bench, &record).expect(2).says(&["first and second would write the same recording", "needs {set}"]);
 }
 
 #[test]
@@ -329,7 +326,7 @@ fn a_table_cannot_send_a_key_to_its_own_server() {
     let mut bench = bench();
     bench.set("ANTHROPIC_API_KEY", "planted");
     let server = "base_url = \"https://example.com\"\n";
-    bench.write("sets.toml", format!("[[set]]\ncase = \"cases/rw_lock\"\n{server}"));
+    bench.write("sets.toml", format!("[[set]]\ncase = \"cases/second\"\n{server}"));
     let refuse = || {
         forge_all(&bench, &["sets.toml"])
             .expect(2)
@@ -356,10 +353,10 @@ fn a_table_elsewhere_names_its_own_documents_and_no_others() {
     std::fs::remove_file(bench.path("cases/out")).unwrap();
     // A table above the working folder.
     std::fs::create_dir_all(bench.path("below/deep")).unwrap();
-    bench.write("sets.toml", "[[set]]\ncase = \"cases/rw_lock\"\n");
+    bench.write("sets.toml", "[[set]]\ncase = \"cases/second\"\n");
     let list = ["forge-all", "../../sets.toml", "--list"];
     let done = bench.command(&list).current_dir(bench.path("below/deep")).output().unwrap();
-    Done::of(&done).expect(0).prints(&["not started       rw_lock"]);
+    Done::of(&done).expect(0).prints(&["not started       second"]);
     // The folder of all runs is no set.
     std::fs::create_dir_all(bench.path("cases/all")).unwrap();
     let listed = bench.run(&["forge-all", "cases", "--list", "--out", "cases/all"]).expect(0);

@@ -308,7 +308,7 @@ fn a_recorded_round_makes_the_alternating_bit_kill_more_mutants() {
     let recording = case.join("recording/strengthen.jsonl");
     let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap()];
     // Its review is older than the question whether a property can be false.
-    let done = bench.run(&[&args[..], &["--strengthen", "1", "--max-revisions", "0"]].concat());
+    let done = bench.run(&[&args[..], &["--strengthen", "1", "--max-revisions", "0", "--bounds-budget", "0"]].concat());
     done.expect(1).prints(&["NOT FALSIFIED ChannelsWithinCapacity", "round 1: kept"]);
     let journal = bench.journal("specs");
     asserts_the_loop(&journal);

@@ -97,9 +97,8 @@ async fn their_operators_compute_what_their_documentation_says() {
             "{module}: {tlc:?} {embedded:?}"
         );
         // A fact that is not true is noticed.
-        let (tlc, embedded, _) = bench.both(&request(module, &format!("ASSUME ~({})\n", facts[0]))).await;
-        let violated = "violated assumption";
-        assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), (violated, violated), "{module}");
+        let embedded = bench.check(&request(module, &format!("ASSUME ~({})\n", facts[0]))).await;
+        assert_eq!(verdict(&embedded), "violated assumption", "{module}");
     }
 }
 

@@ -22,7 +22,11 @@ fn judge(bench: &Bench, spec: &str, more: &[&str]) -> Value {
 
 fn find_mutant<'a>(all: &'a Value, part: &str) -> &'a Value {
     let mutants = all["mutants"].as_array().unwrap();
-    mutants.iter().find(|m| m["name"].as_str().unwrap().contains(part)).unwrap_or_else(|| panic!("{part}: {all:#}"))
+    let is_it = |mutant: &&Value| {
+        let name = mutant["name"].as_str().unwrap().split_once(": ").unwrap().1;
+        format!("{} {name}", mutant["place"].as_str().unwrap()).contains(part)
+    };
+    mutants.iter().find(is_it).unwrap_or_else(|| panic!("{part}: {all:#}"))
 }
 
 /// The action is the same in both, and what its fairness is bound to is not.

@@ -87,8 +87,9 @@ fn every_mutant_is_judged_and_reported() {
     assert!(text.stdout.starts_with(&format!("# Mutants of Counter.tla: {}", mutants.len())), "{}", text.stdout);
     let survivor = by_class("survived");
     for one in survivor {
-        let (place, operator) = (one["name"].as_str().unwrap().split(' ').next(), one["operator"].as_str());
-        assert!(text.stdout.contains(&format!("- {} {}", place.unwrap(), operator.unwrap())), "{}", text.stdout);
+        let [place, definition, operator] =
+            ["place", "definition", "operator"].map(|field| one[field].as_str().unwrap());
+        assert!(text.stdout.contains(&format!("- {place} {definition}: {operator}")), "{}", text.stdout);
         let sentence = format!(
             "no property notices when `{}` {}",
             one["definition"].as_str().unwrap(),
@@ -120,8 +121,9 @@ fn shards_operators_and_samples_select_mutants() {
     let list = |more: &[&str]| {
         let mut args = vec!["mutate", "Counter.tla", "--list", "--format", "json"];
         args.extend(more);
-        names(&object(&bench.run(&args).expect(0)))
+        object(&bench.run(&args).expect(0))
     };
+    let (whole, list) = (list, |more: &[&str]| names(&list(more)));
     let all = list(&[]);
     assert!(all.len() > 10, "{all:?}");
     let parts: Vec<BTreeSet<String>> = ["1/3", "2/3", "3/3"].iter().map(|part| list(&["--shard", part])).collect();
@@ -139,11 +141,9 @@ fn shards_operators_and_samples_select_mutants() {
         "change.diff",
         format!("--- a/x/Counter.tla\n+++ b/x/Counter.tla\n@@ -{line},1 +{line},1 @@\n-      await TRUE;\n+      await count < Max;\n"),
     );
-    let touched = list(&["--in-diff", "change.diff"]);
-    assert!(
-        !touched.is_empty() && touched.iter().all(|name| name.starts_with(&format!("Counter.tla:{line}:"))),
-        "{touched:?}"
-    );
+    let touched = whole(&["--in-diff", "change.diff"]);
+    let touched = touched["mutants"].as_array().unwrap();
+    assert!(!touched.is_empty() && touched.iter().all(|mutant| mutant["line"] == line), "{touched:?}");
     // The diff from stdin, and operators as `--operator` takes them.
     let mut command = bench.command(&["mutate", "Counter.tla", "--list", "--in-diff", "-", "--operator", "drop-guard"]);
     let output = command.stdin(std::fs::File::open(bench.path("change.diff")).unwrap()).output().unwrap();

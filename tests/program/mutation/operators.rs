@@ -441,7 +441,7 @@ fn names_stay_if_definitions_move() {
         let texts = |mutant: &Mutant| mutant.edits.iter().map(|edit| edit.text.clone()).collect();
         make_mutants(source, "SPECIFICATION Spec\n").iter().map(|mutant| (mutant.name(), texts(mutant))).collect()
     };
-    let blank = TLA.replacen("\n", "\n\\* A comment.\n\n", 1);
+    let blank = TLA.replacen('\n', "\n\\* A comment.\n\n", 1);
     assert_eq!(named(TLA), named(&blank));
     // Two definitions change places.
     let [take, send, next] = ["Take(", "Send(", "Next =="].map(|start| TLA.find(start).unwrap());

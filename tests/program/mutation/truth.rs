@@ -75,7 +75,7 @@ fn judged() -> &'static [Judged] {
             let source = std::fs::read_to_string(&spec).unwrap();
             let cfg = std::fs::read_to_string(spec.with_extension("cfg")).unwrap();
             let name = spec.file_stem().unwrap().to_str().unwrap();
-            found.extend(mutate(name, &source, &cfg, if campaign() { None } else { Some("40") }));
+            found.extend(mutate(name, &source, &cfg, if campaign() { None } else { Some("20") }));
         }
         if campaign() {
             for (name, source, cfg) in known_bugs() {

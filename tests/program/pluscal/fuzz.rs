@@ -26,7 +26,7 @@ fn translate_damaged(text: &str, compat: Compat) -> bool {
 
 #[test]
 fn a_damaged_module_is_translated_or_rejected() {
-    let count: u64 = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1_000_000 } else { 100_000 };
+    let count: u64 = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1_000_000 } else { 25_000 };
     let count = std::env::var("TLAFORGE_FUZZ").ok().map_or(count, |n| n.parse().unwrap());
     let first = std::env::var("TLAFORGE_FUZZ_FROM").ok().map_or(0, |n| n.parse().unwrap());
     let material = material();

@@ -56,7 +56,7 @@ fn a_recording_of_other_documents_approves_nothing_and_is_refused_if_strict() {
     for (change, words) in CHANGES {
         let bench = bench_with(docs);
         change(&bench.path("docs"));
-        let done = replay(&bench, recording, &[]);
+        let done = replay(&bench, recording, &["--bounds-budget", "0"]);
         assert_ne!(done.status, Some(0), "{words}: {}", done.stdout);
         let done = done.says(&["recorded for other documents, accepts nothing", words]);
         assert!(!done.stdout.contains("Outcome: approved"), "{}", done.stdout);
