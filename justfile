@@ -2,9 +2,14 @@
 default:
     @just --list
 
-# Every test, as CI runs them.
+# Every test, and what no test shows, as CI runs them.
 test:
     scripts/test
+    scripts/lint
+
+# The tests that tell the most for their time.
+quick:
+    scripts/test --quick
 
 # The long versions of the tests.
 campaign:

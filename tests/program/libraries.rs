@@ -288,8 +288,23 @@ fn a_run_whose_library_has_moved_is_resumed_with_another_one() {
     bench.write("one/Steps.tla", STEPS);
     bench.write("two/Steps.tla", STEPS);
     let start = |out: &str| {
-        let demo = ["demo", "--checker", "embedded", "--library", "one", "--out", out];
-        bench.run_with(&demo, &[("TLAFORGE_CRASH", "after:8")]);
+        let case = crate::support::project().join("evals/rw_lock");
+        let recording = case.join("recording/run.jsonl");
+        let [case, recording] = [&case, &recording].map(|path| path.to_str().unwrap());
+        let run = [
+            "run",
+            "--case",
+            case,
+            "--recording",
+            recording,
+            "--checker",
+            "embedded",
+            "--library",
+            "one",
+            "--out",
+            out,
+        ];
+        bench.run_with(&run, &[("TLAFORGE_CRASH", "after:8")]);
     };
     start("first");
     start("second");

@@ -78,12 +78,20 @@ fn words(outcome: &CheckOutcome) -> String {
 #[tokio::test]
 async fn the_same_assumptions_are_enforced_as_by_tlc() {
     let bench = Bench::new();
-    for (body, local_modules, cfg, place) in TABLE {
+    // TLC checks every row in a campaign, and every third row here.
+    let step = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1 } else { 3 };
+    for (index, (body, local_modules, cfg, place)) in TABLE.iter().enumerate() {
         let wanted = if place.is_empty() { "holds".to_owned() } else { format!("violated assumption at {place}") };
         let request = request(body, local_modules, cfg);
-        let (tlc, embedded, contradictions) = bench.both(&request).await;
-        assert_eq!((words(&tlc), words(&embedded)), (wanted.clone(), wanted), "{body}\n{embedded:#?}");
-        assert_eq!(contradictions, [""; 0], "{body}");
+        let embedded = if index % step == 0 {
+            let (tlc, embedded, contradictions) = bench.both(&request).await;
+            assert_eq!(words(&tlc), wanted, "{body}");
+            assert_eq!(contradictions, [""; 0], "{body}");
+            embedded
+        } else {
+            bench.check(&request).await
+        };
+        assert_eq!(words(&embedded), wanted, "{body}\n{embedded:#?}");
         assert!(!embedded.warnings.iter().any(|warning| warning.contains("tlaforge assumption")), "{body}");
     }
 }

@@ -115,8 +115,8 @@ fn a_run_with_one_concern_ends_approved_on_a_large_folder_after_a_property_was_r
 #[test]
 fn a_finished_run_is_not_overwritten_and_resume_repeats_its_outcome() {
     let bench = Bench::remembering();
-    let first = bench.run(&["demo", "--out", "specs", "--workers", "1"]).expect(0);
-    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["contains a finished run (approved)", "hint:", "--out"]);
+    let first = replay_of(&bench, "rw_lock", "run.jsonl", &["--workers", "1"], 0);
+    replay(&bench, "rw_lock", 2).says(&["contains a finished run (approved)", "hint:", "--out"]);
     let again = bench.run(&["resume", "specs"]).expect(0);
     assert_eq!(first.stdout.lines().next(), again.stdout.lines().next());
 }
@@ -124,7 +124,7 @@ fn a_finished_run_is_not_overwritten_and_resume_repeats_its_outcome() {
 #[test]
 fn events_are_printed_one_a_line_as_json() {
     let bench = Bench::remembering();
-    let done = bench.run(&["demo", "--out", "specs", "--format", "json"]).expect(0);
+    let done = replay_of(&bench, "rw_lock", "run.jsonl", &["--format", "json"], 0);
     let printed: Vec<serde_json::Value> =
         done.stdout.lines().map(|l| serde_json::from_str(l).expect("a line of JSON")).collect();
     let mut journal = bench.journal("specs");
@@ -139,7 +139,7 @@ fn events_are_printed_one_a_line_as_json() {
 fn two_replays_of_a_recording_write_the_same_files() {
     let (a, b) = (Bench::remembering(), Bench::remembering());
     for bench in [&a, &b] {
-        bench.run(&["demo", "--out", "specs"]).expect(0);
+        replay(bench, "rw_lock", 0);
     }
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
         assert_eq!(a.read(&format!("specs/{file}")), b.read(&format!("specs/{file}")), "{file}");
@@ -149,19 +149,8 @@ fn two_replays_of_a_recording_write_the_same_files() {
 #[test]
 fn a_recording_of_a_replay_equals_the_recording() {
     let bench = Bench::remembering();
-    let case = project().join("evals/uniswap_swap");
-    let recording = case.join("recording/run.jsonl");
-    bench
-        .run(&[
-            "run",
-            "--case",
-            case.to_str().unwrap(),
-            "--recording",
-            recording.to_str().unwrap(),
-            "--record",
-            "again.jsonl",
-        ])
-        .expect(0);
+    let recording = project().join("evals/rw_lock/recording/run.jsonl");
+    replay_of(&bench, "rw_lock", "run.jsonl", &["--record", "again.jsonl"], 0);
     let answers = |text: &str| -> Vec<(String, String)> {
         text.lines()
             .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap())

@@ -287,8 +287,10 @@ fn a_run_killed_at_any_event_resumes_to_the_same_result_without_new_requests() {
         let (recorded, reference) = replayed(&script);
         let answers = of(&reference, "answer_received").len();
         assert_eq!(answers, recorded.lines().count());
+        let campaign = std::env::var_os("TLAFORGE_CAMPAIGN").is_some();
         for seq in 1..=reference.len() {
-            for point in points {
+            let turn = seq % points.len();
+            for point in if campaign { points } else { &points[turn..=turn] } {
                 let at = format!("{point}:{seq}");
                 let bench = bench();
                 bench.write("recorded.jsonl", &recorded);
