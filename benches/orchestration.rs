@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::config::Draft;
@@ -88,59 +89,48 @@ impl Remembered {
     }
 }
 
+#[async_trait]
 impl Toolchain for Remembered {
     fn checker(&self) -> Checker {
         Checker::Tlc
     }
 
-    fn translate<'a>(
-        &'a self,
-        _: &'a SpecText,
-        _: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+    async fn translate(&self, _: &SpecText, _: &ToolContext<'_>) -> Result<Translation, ToolError> {
         let said = self.inspections.lock().unwrap().next().unwrap();
         let translation = match &said.module {
             Some(module) => Translation::Translated(module.clone()),
             None => Translation::Rejected(said.diagnostics.clone()),
         };
         *self.pending.lock().unwrap() = Some(said);
-        Box::pin(async move { Ok(translation) })
+        Ok(translation)
     }
 
-    fn parse<'a>(&'a self, _: &'a SpecText, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { Ok(ParseOutcome::Accepted { warnings: Vec::new() }) })
+    async fn parse(&self, _: &SpecText, _: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        Ok(ParseOutcome::Accepted { warnings: Vec::new() })
     }
 
-    fn check<'a>(
-        &'a self,
-        _: &'a CheckRequest,
-        _: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check(&self, _: &CheckRequest, _: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         let CheckRecord { outcome, .. } = self.checks.lock().unwrap().next().unwrap();
-        Box::pin(async move { Ok(CheckReport { outcome, output: "remembered".to_owned(), second_outcome: None }) })
+        Ok(CheckReport { outcome, output: "remembered".to_owned(), second_outcome: None })
     }
 
     /// A check of the initial states, or with a larger bound.
-    fn check_without_details<'a>(
-        &'a self,
-        _: &'a CheckRequest,
-        _: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check_without_details(&self, _: &CheckRequest, _: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         let outcome = self.holds.clone();
-        Box::pin(async move { Ok(CheckReport { outcome, output: "remembered".to_owned(), second_outcome: None }) })
+        Ok(CheckReport { outcome, output: "remembered".to_owned(), second_outcome: None })
     }
 
-    fn probe<'a>(
-        &'a self,
-        _: &'a CheckRequest,
-        _: &'a CheckOutcome,
-        _: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        Box::pin(async { Ok(None) })
+    async fn probe(
+        &self,
+        _: &CheckRequest,
+        _: &CheckOutcome,
+        _: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        Ok(None)
     }
 
-    fn info<'a>(&'a self, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        Box::pin(async { unreachable!("no one asks") })
+    async fn info(&self, _: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        unreachable!("no one asks")
     }
 }
 

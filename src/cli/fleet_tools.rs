@@ -6,9 +6,10 @@ use super::fleet::{Connection, Work};
 use super::fleet_checks::{Answer, CheckJob, Method};
 use crate::tla::{CheckOutcome, Checker};
 use crate::toolchain::{
-    BoxFuture, CheckReport, CheckRequest, LibraryToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText,
-    ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
+    CheckReport, CheckRequest, LibraryToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
+    ToolError, Toolchain, ToolchainInfo, Translation,
 };
+use async_trait::async_trait;
 
 /// Translates and parses here, and checks on the workers of an engine.
 struct RemoteToolchain {
@@ -37,77 +38,54 @@ impl RemoteToolchain {
     }
 }
 
+#[async_trait]
 impl Toolchain for RemoteToolchain {
     fn checker(&self) -> Checker {
         self.local.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        self.local.translate(spec, cx)
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        self.local.translate(spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        self.local.parse(spec, cx)
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        self.local.parse(spec, cx).await
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.send_one(Method::Check, request, cx))
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.send_one(Method::Check, request, cx).await
     }
 
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.send_one(Method::Decide, request, cx))
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.send_one(Method::Decide, request, cx).await
     }
 
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        Box::pin(self.send(Method::DecideEach, request, cx))
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        self.send(Method::DecideEach, request, cx).await
     }
 
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.send_one(Method::CheckWithoutDetails, request, cx))
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        self.send_one(Method::CheckWithoutDetails, request, cx).await
     }
 
-    fn find_refusal<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
-        self.local.find_refusal(request, cx)
+    async fn find_refusal(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<String>, ToolError> {
+        self.local.find_refusal(request, cx).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        self.local.probe(request, outcome, cx)
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        self.local.probe(request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.local.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.local.info(cx).await
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::json;
 use tlaforge::llm::{
     Budget, CallTimer, Caller, HttpSettings, ModelChoice, Models, OpenAi, OpenAiSettings, Prices, Provider, Recording,
@@ -175,51 +176,36 @@ impl ObservedTools {
     }
 }
 
+#[async_trait]
 impl Toolchain for ObservedTools {
     fn checker(&self) -> Checker {
         self.tools.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(async move {
-            (self.before_translation)(spec, cx).await;
-            self.tools.translate(spec, cx).await
-        })
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        (self.before_translation)(spec, cx).await;
+        self.tools.translate(spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        self.tools.parse(spec, cx)
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        self.tools.parse(spec, cx).await
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move {
-            (self.before_check)(request, cx).await;
-            self.tools.check(request, cx).await
-        })
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        (self.before_check)(request, cx).await;
+        self.tools.check(request, cx).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        self.tools.probe(request, outcome, cx)
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        self.tools.probe(request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.tools.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.tools.info(cx).await
     }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use async_trait::async_trait;
 use tlaforge_tla::{Branch, Cfg, CheckOutcome, Checker, PropertyStatus, Reached, Verdict, Violation, ViolationKind};
 
 use super::bounds::configured_bounds;
 use super::{
-    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
-    ToolchainInfo, Translation,
+    CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
+    Translation,
 };
 
 /// A contradiction between two toolchains, with everything needed to reproduce it.
@@ -294,84 +295,69 @@ fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     kinds && (!named || one.name == two.name || is_place(one) || is_place(two))
 }
 
+#[async_trait]
 impl Toolchain for BothToolchains {
     fn checker(&self) -> Checker {
         self.reference.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(async move {
-            let (first, second) = tokio::join!(self.reference.translate(spec, cx), self.other.translate(spec, cx));
-            let first = first?;
-            let describe = |translation: &Translation| match translation {
-                Translation::NoAlgorithm => "no algorithm".to_owned(),
-                Translation::Translated(_) => "translated".to_owned(),
-                Translation::Rejected(why) => {
-                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
-                }
-            };
-            if let Ok(second) = second
-                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
-            {
-                let line = format!("translation: reference: {}; embedded: {}", describe(&first), describe(&second));
-                self.report_lines(spec, vec![line], Vec::new());
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        let (first, second) = tokio::join!(self.reference.translate(spec, cx), self.other.translate(spec, cx));
+        let first = first?;
+        let describe = |translation: &Translation| match translation {
+            Translation::NoAlgorithm => "no algorithm".to_owned(),
+            Translation::Translated(_) => "translated".to_owned(),
+            Translation::Rejected(why) => {
+                format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
             }
-            Ok(first)
-        })
+        };
+        if let Ok(second) = second
+            && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+        {
+            let line = format!("translation: reference: {}; embedded: {}", describe(&first), describe(&second));
+            self.report_lines(spec, vec![line], Vec::new());
+        }
+        Ok(first)
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move {
-            let (first, second) = tokio::join!(self.reference.parse(spec, cx), self.other.parse(spec, cx));
-            let first = first?;
-            let describe = |parsed: &ParseOutcome| match parsed {
-                ParseOutcome::Accepted { .. } => "accepted".to_owned(),
-                ParseOutcome::Rejected(why) => {
-                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
-                }
-            };
-            // A rejection because of a standard module that only newer tools have is no contradiction.
-            let lacks_a_module = |parsed: &ParseOutcome| match parsed {
-                ParseOutcome::Accepted { .. } => false,
-                ParseOutcome::Rejected(why) => why.iter().any(|d| d.message.contains("Cannot find source file")),
-            };
-            if let Ok(second) = second
-                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
-                && !lacks_a_module(&first)
-            {
-                let line = format!("parse: reference: {}; embedded: {}", describe(&first), describe(&second));
-                self.report_lines(spec, vec![line], Vec::new());
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        let (first, second) = tokio::join!(self.reference.parse(spec, cx), self.other.parse(spec, cx));
+        let first = first?;
+        let describe = |parsed: &ParseOutcome| match parsed {
+            ParseOutcome::Accepted { .. } => "accepted".to_owned(),
+            ParseOutcome::Rejected(why) => {
+                format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
             }
-            Ok(first)
-        })
+        };
+        // A rejection because of a standard module that only newer tools have is no contradiction.
+        let lacks_a_module = |parsed: &ParseOutcome| match parsed {
+            ParseOutcome::Accepted { .. } => false,
+            ParseOutcome::Rejected(why) => why.iter().any(|d| d.message.contains("Cannot find source file")),
+        };
+        if let Ok(second) = second
+            && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+            && !lacks_a_module(&first)
+        {
+            let line = format!("parse: reference: {}; embedded: {}", describe(&first), describe(&second));
+            self.report_lines(spec, vec![line], Vec::new());
+        }
+        Ok(first)
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.check_both(request, cx))
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.check_both(request, cx).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        self.reference.probe(request, outcome, cx)
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        self.reference.probe(request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.reference.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.reference.info(cx).await
     }
 }

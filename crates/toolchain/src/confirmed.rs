@@ -1,12 +1,13 @@
 //! A toolchain that decides with one set of tools and lets the reference tools confirm it: the embedded checker is faster, and
 //! nothing is approved that the PlusCal translator, SANY and TLC have not accepted as well.
 
+use async_trait::async_trait;
 use tlaforge_tla::{CheckOutcome, Checker, Confirmation, Verdict};
 
 use super::both::{Comparison, Contradiction, Reporter, compare_violations, differences};
 use super::{
-    BoxFuture, CheckReport, CheckRequest, FallbackToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText,
-    ToolContext, ToolError, Toolchain, ToolchainInfo, Translation,
+    CheckReport, CheckRequest, FallbackToolchain, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
+    ToolError, Toolchain, ToolchainInfo, Translation,
 };
 
 /// Up to this number of distinct states, TLC decides everything in one run with one thread, which starts only one JVM.
@@ -184,74 +185,55 @@ impl ConfirmedToolchain {
     }
 }
 
+#[async_trait]
 impl Toolchain for ConfirmedToolchain {
     fn checker(&self) -> Checker {
         self.tools.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        self.tools.translate(spec, cx)
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        self.tools.translate(spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        self.tools.parse(spec, cx)
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        self.tools.parse(spec, cx).await
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move { self.confirm(request, self.tools.check(request, cx).await?, cx).await })
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.confirm(request, self.tools.check(request, cx).await?, cx).await
     }
 
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.tools.decide(request, cx)
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.tools.decide(request, cx).await
     }
 
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        self.tools.decide_each(request, cx)
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        self.tools.decide_each(request, cx).await
     }
 
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
         let checked = self.tools.check_without_details(request, cx);
-        Box::pin(async move { self.confirm(request, checked.await?, cx).await })
+        self.confirm(request, checked.await?, cx).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        self.tools.probe(request, outcome, cx)
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        self.tools.probe(request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.tools.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.tools.info(cx).await
     }
 
-    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        self.tools.versions(cx)
+    async fn versions(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        self.tools.versions(cx).await
     }
 }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use tlaforge_process::Cancel;
@@ -276,84 +277,61 @@ impl ToolError {
 }
 
 /// Translates, parses and checks modules.
+#[async_trait]
 pub trait Toolchain: Send + Sync {
     fn checker(&self) -> Checker;
 
     /// Translates the PlusCal algorithm of a module, if it has one.
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>>;
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError>;
 
     /// Parses and analyses a module that contains its translation.
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>>;
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError>;
 
     /// Checks a module against its configuration.
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>>;
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError>;
 
     /// Decides only the verdict, in as few single-threaded runs as possible: no witnesses, no coverage, and names of
     /// steps only if the checker reports them by itself.
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.check(request, cx)
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.check(request, cx).await
     }
 
     /// Like [`Toolchain::decide`], but a checker that can do so continues after a violation, so that one exploration decides
     /// all invariants and action properties.
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        Box::pin(async move { Ok(SeparateVerdicts { violated: Vec::new(), rest: self.decide(request, cx).await? }) })
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        Ok(SeparateVerdicts { violated: Vec::new(), rest: self.decide(request, cx).await? })
     }
 
     /// Like [`Toolchain::check`], without the runs that only explain a verdict: no names of steps, no coverage, and no
     /// search for vacuous premises, unless the checker reports them by itself.
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        self.check(request, cx)
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        self.check(request, cx).await
     }
 
     /// Why the checker refuses the request, if that is known without a run; `None` if it accepts it.
-    fn find_refusal<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
-        Box::pin(async { Ok(None) })
+    async fn find_refusal(&self, _request: &CheckRequest, _cx: &ToolContext<'_>) -> Result<Option<String>, ToolError> {
+        Ok(None)
     }
 
     /// Checks a violation again: under weak fairness of every action if the trace is infinite, and with each numeric
     /// constant plus one. All runs together get the time of one run; what does not finish is undecided. Returns `None`
     /// if nothing is violated that could be checked again.
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>>;
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError>;
 
     /// The versions of all tools that can decide a check. Two machines with the same versions decide alike.
-    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(async move { Ok(self.info(cx).await?.version) })
+    async fn versions(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        Ok(self.info(cx).await?.version)
     }
 
     /// The tools that were found, for `doctor` and for reports.
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError>;
 }

@@ -6,6 +6,7 @@
 //! first, and properties are refused. After any error it prints neither the error nor the behaviour, only the last states,
 //! and exits with 0, so TLC alone checks that step again and names the error.
 
+use async_trait::async_trait;
 use tlaforge_process::Status;
 use tlaforge_tla::semantic::impure_operators;
 use tlaforge_tla::{Cfg, CheckOutcome, Checker, Step, Verdict, ViolationKind, WitnessOutcome};
@@ -22,8 +23,8 @@ use super::session::Session;
 use super::tlc::Tlc;
 use super::tlc_output;
 use super::{
-    BoxFuture, CheckReport, CheckRequest, Libraries, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError,
-    Toolchain, ToolchainInfo, Translation,
+    CheckReport, CheckRequest, Libraries, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 /// Maximum number of searches of one check, if TLC's server fails at its count of states.
@@ -351,45 +352,34 @@ fn finished(parsed: ParsedOutput, done: &ToolRun) -> Run {
     Run { verdict: Verdict::Holds, parsed, seconds: done.ended.wall.as_secs_f64(), workers: 1 }
 }
 
+#[async_trait]
 impl Toolchain for DistributedToolchain {
     fn checker(&self) -> Checker {
         Checker::Tlc
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        self.tools.translate(spec, cx)
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        self.tools.translate(spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        self.tools.parse(spec, cx)
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        self.tools.parse(spec, cx).await
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.check_distributed(request, cx))
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.check_distributed(request, cx).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
-        _outcome: &'a CheckOutcome,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        Box::pin(async { Ok(None) })
+    async fn probe(
+        &self,
+        _request: &CheckRequest,
+        _outcome: &CheckOutcome,
+        _cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        Ok(None)
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.tools.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.tools.info(cx).await
     }
 }

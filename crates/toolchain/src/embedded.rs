@@ -5,15 +5,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use async_trait::async_trait;
 use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::embedded_process::{EmbeddedChecker, VERSION};
 use super::run_folders::RunFolders;
 use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
 use super::{
-    BoxFuture, CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
-    ToolError, ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child,
-    step_names,
+    CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext, ToolError,
+    ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child, step_names,
 };
 
 #[derive(Debug, Clone)]
@@ -116,121 +116,86 @@ fn refuse_override(request: &CheckRequest, cx: &ToolContext<'_>) -> Option<Strin
     ))
 }
 
+#[async_trait]
 impl Toolchain for EmbeddedToolchain {
     fn checker(&self) -> Checker {
         Checker::Embedded
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(static_checks_child::translate(&self.program, spec, cx))
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        static_checks_child::translate(&self.program, spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(static_checks_child::parse(&self.program, spec, cx))
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        static_checks_child::parse(&self.program, spec, cx).await
     }
 
-    fn find_refusal<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
-        Box::pin(async move {
-            if let Some(why) = refuse_override(request, cx) {
-                return Ok(Some(why));
-            }
-            let refused = match static_checks_child::find_unsupported(&self.program, request, cx).await {
-                // Too long for the time, for example: the check that follows reports it.
-                Err(error) if error.is_caused_by_input() => None,
-                found => found?,
-            };
-            Ok(refused.and_then(|outcome| match outcome.verdict {
-                Verdict::Inconclusive { reason, .. } => Some(reason),
-                // What TLC would reject, too, is found when names are looked up.
-                _ => None,
-            }))
-        })
+    async fn find_refusal(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<String>, ToolError> {
+        if let Some(why) = refuse_override(request, cx) {
+            return Ok(Some(why));
+        }
+        let refused = match static_checks_child::find_unsupported(&self.program, request, cx).await {
+            // Too long for the time, for example: the check that follows reports it.
+            Err(error) if error.is_caused_by_input() => None,
+            found => found?,
+        };
+        Ok(refused.and_then(|outcome| match outcome.verdict {
+            Verdict::Inconclusive { reason, .. } => Some(reason),
+            // What TLC would reject, too, is found when names are looked up.
+            _ => None,
+        }))
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move {
-            match self.find_unsupported(request, cx).await? {
-                Some(report) => Ok(report),
-                None => check::check(&self.new_checker()?, request, Detail::Explained, cx).await,
-            }
-        })
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        match self.find_unsupported(request, cx).await? {
+            Some(report) => Ok(report),
+            None => check::check(&self.new_checker()?, request, Detail::Explained, cx).await,
+        }
     }
 
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move {
-            match self.find_unsupported(request, cx).await? {
-                Some(report) => Ok(report),
-                None => check::check(&self.new_checker()?, request, Detail::VerdictOnly, cx).await,
-            }
-        })
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        match self.find_unsupported(request, cx).await? {
+            Some(report) => Ok(report),
+            None => check::check(&self.new_checker()?, request, Detail::VerdictOnly, cx).await,
+        }
     }
 
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move {
-            match self.find_unsupported(request, cx).await? {
-                Some(report) => Ok(report),
-                None => check::decide(&self.new_checker()?, request, cx).await,
-            }
-        })
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        match self.find_unsupported(request, cx).await? {
+            Some(report) => Ok(report),
+            None => check::decide(&self.new_checker()?, request, cx).await,
+        }
     }
 
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        Box::pin(async move {
-            match self.find_unsupported(request, cx).await? {
-                Some(rest) => Ok(SeparateVerdicts { violated: Vec::new(), rest }),
-                None => check::decide_each(&self.new_checker()?, request, cx).await,
-            }
-        })
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        match self.find_unsupported(request, cx).await? {
+            Some(rest) => Ok(SeparateVerdicts { violated: Vec::new(), rest }),
+            None => check::decide_each(&self.new_checker()?, request, cx).await,
+        }
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        Box::pin(async move { probe::probe(&self.new_checker()?, request, outcome, cx).await })
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        probe::probe(&self.new_checker()?, request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        Box::pin(async move {
-            let version = self.new_checker()?.query_version(cx).await?;
-            // The rules for its output are written for exactly this version.
-            if version != VERSION {
-                let what = format!("it calls itself {version:?}, not {VERSION:?}");
-                return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
-            }
-            let location = "this program".to_owned();
-            Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version })
-        })
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        let version = self.new_checker()?.query_version(cx).await?;
+        // The rules for its output are written for exactly this version.
+        if version != VERSION {
+            let what = format!("it calls itself {version:?}, not {VERSION:?}");
+            return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
+        }
+        let location = "this program".to_owned();
+        Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version })
     }
 }
 

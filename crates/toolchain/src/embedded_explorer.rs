@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use tlaforge_process::{Cancel, Status};
 use tlaforge_tla::semantic::has_only_step_properties;
 use tlaforge_tla::{ActionCoverage, Cfg, Checker, Trace, Verdict, WitnessOutcome};
@@ -14,7 +15,7 @@ use super::plan::{self, RunPlan};
 use super::targets::Targets;
 use super::witness_negations::Negations;
 use super::{
-    BoxFuture, CheckRequest, Detail, Limits, PastViolationLimits, SpecText, ToolContext, ToolError, embedded_output,
+    CheckRequest, Detail, Limits, PastViolationLimits, SpecText, ToolContext, ToolError, embedded_output,
     environment_failure, step_names,
 };
 
@@ -143,6 +144,7 @@ fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Ver
     }
 }
 
+#[async_trait]
 impl Explorer for EmbeddedChecker<'_> {
     fn checker(&self) -> Checker {
         Checker::Embedded
@@ -152,57 +154,52 @@ impl Explorer for EmbeddedChecker<'_> {
         VERSION.to_owned()
     }
 
-    fn run<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        plan: &'a RunPlan,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
-        Box::pin(run_plan(self, spec, plan, cx))
+    async fn run(&self, spec: &SpecText, plan: &RunPlan, cx: &ToolContext<'_>) -> Result<(Run, String), ToolError> {
+        run_plan(self, spec, plan, cx).await
     }
 
-    fn run_past_violations<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        plan: &'a RunPlan,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<PastViolations>, ToolError>> {
-        Box::pin(run_past_violations(self, spec, plan, cx))
+    async fn run_past_violations(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<PastViolations>, ToolError> {
+        run_past_violations(self, spec, plan, cx).await
     }
 
-    fn search_witnesses<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        targets: &'a Targets,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(search_witnesses(self, request, targets, cx))
+    async fn search_witnesses(
+        &self,
+        request: &CheckRequest,
+        targets: &Targets,
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
+        search_witnesses(self, request, targets, cx).await
     }
 
-    fn check_in_one_run<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        targets: &'a Targets,
+    async fn check_in_one_run(
+        &self,
+        request: &CheckRequest,
+        targets: &Targets,
         detail: Detail,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
-        Box::pin(action_coverage::check_in_one_run(self, request, targets, detail, cx))
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<SingleRunCheck>, ToolError> {
+        action_coverage::check_in_one_run(self, request, targets, detail, cx).await
     }
 
-    fn coverage<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
-        Box::pin(action_coverage::coverage(self, request, cx))
+    async fn coverage(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError> {
+        action_coverage::coverage(self, request, cx).await
     }
 
-    fn name_steps<'a>(
-        &'a self,
-        request: &'a CheckRequest,
+    async fn name_steps(
+        &self,
+        request: &CheckRequest,
         trace: Trace,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
-        Box::pin(step_names::name_steps(self, request, trace, cx))
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Trace>, ToolError> {
+        step_names::name_steps(self, request, trace, cx).await
     }
 }

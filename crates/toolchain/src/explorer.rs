@@ -1,12 +1,13 @@
 //! The interface to a checker: one run of a plan, and the information that some checkers need further runs for. `plan`
 //! decides the runs and `check` combines their results; neither knows which checker runs.
 
+use async_trait::async_trait;
 use tlaforge_process::{Ended, Status};
 use tlaforge_tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict, WitnessOutcome};
 
 use super::plan::RunPlan;
 use super::targets::Targets;
-use super::{BoxFuture, CheckRequest, Detail, SpecText, ToolContext, ToolError};
+use super::{CheckRequest, Detail, SpecText, ToolContext, ToolError};
 
 /// The parsed output of one run.
 #[derive(Debug, Default, PartialEq)]
@@ -83,6 +84,7 @@ impl<T> FurtherRuns<T> {
 }
 
 /// A checker, ready to run the plans of one check.
+#[async_trait]
 pub(crate) trait Explorer: Send + Sync {
     fn checker(&self) -> Checker;
 
@@ -95,22 +97,17 @@ pub(crate) trait Explorer: Send + Sync {
     }
 
     /// Runs a plan; returns the result, and the output under a heading.
-    fn run<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        plan: &'a RunPlan,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<(Run, String), ToolError>>;
+    async fn run(&self, spec: &SpecText, plan: &RunPlan, cx: &ToolContext<'_>) -> Result<(Run, String), ToolError>;
 
     /// Runs a plan with one thread, and continues after a violated invariant or action property: the run no longer evaluates
     /// that property, as if the configuration did not list it. `None` if the checker cannot do so for this plan.
-    fn run_past_violations<'a>(
-        &'a self,
-        _spec: &'a SpecText,
-        _plan: &'a RunPlan,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<PastViolations>, ToolError>> {
-        Box::pin(async { Ok(None) })
+    async fn run_past_violations(
+        &self,
+        _spec: &SpecText,
+        _plan: &RunPlan,
+        _cx: &ToolContext<'_>,
+    ) -> Result<Option<PastViolations>, ToolError> {
+        Ok(None)
     }
 
     /// Another checker, which starts faster, for questions about vacuity.
@@ -120,44 +117,44 @@ pub(crate) trait Explorer: Send + Sync {
 
     /// Searches for several witnesses in one run. The result lacks those that the run did not decide; each of them then
     /// gets a run of its own.
-    fn search_witnesses<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
-        _targets: &'a Targets,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(async { Ok(FurtherRuns::nothing(Vec::new())) })
+    async fn search_witnesses(
+        &self,
+        _request: &CheckRequest,
+        _targets: &Targets,
+        _cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
+        Ok(FurtherRuns::nothing(Vec::new()))
     }
 
     /// Does the whole check, or more of it than the plans need, in one run that also searches for these targets. `None`
     /// says nothing.
-    fn check_in_one_run<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
-        _targets: &'a Targets,
+    async fn check_in_one_run(
+        &self,
+        _request: &CheckRequest,
+        _targets: &Targets,
         _detail: Detail,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
-        Box::pin(async { Ok(None) })
+        _cx: &ToolContext<'_>,
+    ) -> Result<Option<SingleRunCheck>, ToolError> {
+        Ok(None)
     }
 
     /// How often each action is taken, by further runs, if the main run does not report it.
-    fn coverage<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
-        Box::pin(async { Ok(FurtherRuns::nothing(None)) })
+    async fn coverage(
+        &self,
+        _request: &CheckRequest,
+        _cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError> {
+        Ok(FurtherRuns::nothing(None))
     }
 
     /// Names the actions of a trace that has only states.
-    fn name_steps<'a>(
-        &'a self,
-        _request: &'a CheckRequest,
+    async fn name_steps(
+        &self,
+        _request: &CheckRequest,
         trace: Trace,
-        _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
-        Box::pin(async { Ok(FurtherRuns::nothing(trace)) })
+        _cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Trace>, ToolError> {
+        Ok(FurtherRuns::nothing(trace))
     }
 }
 

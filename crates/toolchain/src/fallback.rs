@@ -1,6 +1,7 @@
 //! A toolchain that passes to a second one what the first cannot decide: the embedded checker is faster and supports
 //! less, TLC supports everything.
 
+use async_trait::async_trait;
 use tlaforge_tla::{CheckOutcome, Checker, Verdict, ViolationKind};
 
 use super::{
@@ -52,99 +53,74 @@ fn is_rejected(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Invalid { violated, .. } if violated.kind == ViolationKind::Parse)
 }
 
+#[async_trait]
 impl Toolchain for FallbackToolchain {
     fn checker(&self) -> Checker {
         self.first.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        self.first.translate(spec, cx)
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        self.first.translate(spec, cx).await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move {
-            match self.first.parse(spec, cx).await {
-                Err(ToolError::NotAnalysed { .. }) => self.second.parse(spec, cx).await,
-                Ok(rejected @ ParseOutcome::Rejected(_)) => match self.second.parse(spec, cx).await {
-                    Ok(accepted @ ParseOutcome::Accepted { .. }) => Ok(accepted),
-                    Err(error) if error.is_fatal() => Err(error),
-                    // The first one's messages say more.
-                    _ => Ok(rejected),
-                },
-                parsed => parsed,
-            }
-        })
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        match self.first.parse(spec, cx).await {
+            Err(ToolError::NotAnalysed { .. }) => self.second.parse(spec, cx).await,
+            Ok(rejected @ ParseOutcome::Rejected(_)) => match self.second.parse(spec, cx).await {
+                Ok(accepted @ ParseOutcome::Accepted { .. }) => Ok(accepted),
+                Err(error) if error.is_fatal() => Err(error),
+                // The first one's messages say more.
+                _ => Ok(rejected),
+            },
+            parsed => parsed,
+        }
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         let needs_second = |verdict: &Verdict| needs_second(verdict) || is_rejected(verdict);
-        Box::pin(self.try_both(needs_second, move |tools| tools.check(request, cx)))
+        self.try_both(needs_second, move |tools| tools.check(request, cx)).await
     }
 
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.try_both(needs_second, move |tools| tools.decide(request, cx)))
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.try_both(needs_second, move |tools| tools.decide(request, cx)).await
     }
 
     /// What the first toolchain found violated is kept even if it could not decide the rest.
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
-        Box::pin(async move {
-            match self.first.decide_each(request, cx).await {
-                Ok(first) if !first.violated.is_empty() || !needs_second(&first.rest.outcome.verdict) => {
-                    return Ok(first);
-                }
-                Err(error) if error.is_fatal() => return Err(error),
-                Ok(_) | Err(_) => {}
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        match self.first.decide_each(request, cx).await {
+            Ok(first) if !first.violated.is_empty() || !needs_second(&first.rest.outcome.verdict) => {
+                return Ok(first);
             }
-            self.second.decide_each(request, cx).await
-        })
+            Err(error) if error.is_fatal() => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        self.second.decide_each(request, cx).await
     }
 
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.try_both(needs_second, move |tools| tools.check_without_details(request, cx)))
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        self.try_both(needs_second, move |tools| tools.check_without_details(request, cx)).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
         // By the checker that found the violation: the other one may not be able to check it.
         let made = if outcome.checker == self.first.checker() { &self.first } else { &self.second };
-        made.probe(request, outcome, cx)
+        made.probe(request, outcome, cx).await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.first.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.first.info(cx).await
     }
 
-    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(
-            async move { Ok(format!("{}, then {}", self.first.versions(cx).await?, self.second.versions(cx).await?)) },
-        )
+    async fn versions(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        Ok(format!("{}, then {}", self.first.versions(cx).await?, self.second.versions(cx).await?))
     }
 }

@@ -1,6 +1,7 @@
 //! The Java tools as a [`Toolchain`]: the PlusCal translator, SANY and TLC. `sany_output` and `pcal_output` parse their
 //! output, and `check` makes the runs of a check.
 
+use async_trait::async_trait;
 use tlaforge_process::{Command, Status};
 use tlaforge_tla::{CheckOutcome, Checker, has_pluscal_algorithm};
 
@@ -10,8 +11,8 @@ use super::lint::lint_spec;
 use super::run::{self, Jvm, Tool, ToolJob, ToolRun};
 use super::tlc::Tlc;
 use super::{
-    BoxFuture, CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError,
-    Toolchain, ToolchainInfo, Translation, check, pcal_output, probe, sany_output,
+    CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation, check, pcal_output, probe, sany_output,
 };
 
 impl JavaToolchain {
@@ -98,95 +99,73 @@ fn unfinished_error(done: &ToolRun, tool: Tool, cx: &ToolContext<'_>) -> ToolErr
     }
 }
 
+#[async_trait]
 impl Toolchain for JavaToolchain {
     fn checker(&self) -> Checker {
         Checker::Tlc
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(async move {
-            match self.run_translator(spec, cx).await {
-                Err(error) => Err(self.attribute_failure(error, Tool::Pcal, cx).await),
-                done => done,
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        match self.run_translator(spec, cx).await {
+            Err(error) => Err(self.attribute_failure(error, Tool::Pcal, cx).await),
+            done => done,
+        }
+    }
+
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        match self.run_parser(spec, cx).await {
+            Err(error) => Err(self.attribute_failure(error, Tool::Sany, cx).await),
+            done => done,
+        }
+    }
+
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        check::check(&Tlc::new(self, cx).await?, request, Detail::Explained, cx).await
+    }
+
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        check::decide(&Tlc::new(self, cx).await?, request, cx).await
+    }
+
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        check::check(&Tlc::new(self, cx).await?, request, Detail::VerdictOnly, cx).await
+    }
+
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        probe::probe(&Tlc::new(self, cx).await?, request, outcome, cx).await
+    }
+
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        let version = match self.features.get() {
+            Some(features) => features.version.clone(),
+            // Started even if the version is known: this shows `doctor` that the tools start.
+            None => self.query_features(cx).await?.version,
+        };
+        let (runtime, location) = match &self.tools {
+            Tools::Jar { java, jar } => {
+                let command = Command::new(java).arg("-version").deadline(cx.limits.parse);
+                let ended = command
+                    .run(cx.cancel, &mut |_| {})
+                    .await
+                    .map_err(|error| ToolError::Broke { tool: java.display().to_string(), what: error.to_string() })?;
+                // `java -version` writes to standard error.
+                let version_text = String::from_utf8_lossy(&ended.stderr).into_owned();
+                let first = version_text.lines().next().unwrap_or("java").to_owned();
+                (format!("{first} ({})", java.display()), jar.display().to_string())
             }
-        })
-    }
-
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move {
-            match self.run_parser(spec, cx).await {
-                Err(error) => Err(self.attribute_failure(error, Tool::Sany, cx).await),
-                done => done,
+            Tools::Wrappers { pcal, sany, tlc, .. } => {
+                ("wrapper programs".to_owned(), format!("{}, {}, {}", pcal.display(), sany.display(), tlc.display()))
             }
-        })
-    }
-
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move { check::check(&Tlc::new(self, cx).await?, request, Detail::Explained, cx).await })
-    }
-
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move { check::decide(&Tlc::new(self, cx).await?, request, cx).await })
-    }
-
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(async move { check::check(&Tlc::new(self, cx).await?, request, Detail::VerdictOnly, cx).await })
-    }
-
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        Box::pin(async move { probe::probe(&Tlc::new(self, cx).await?, request, outcome, cx).await })
-    }
-
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        Box::pin(async move {
-            let version = match self.features.get() {
-                Some(features) => features.version.clone(),
-                // Started even if the version is known: this shows `doctor` that the tools start.
-                None => self.query_features(cx).await?.version,
-            };
-            let (runtime, location) = match &self.tools {
-                Tools::Jar { java, jar } => {
-                    let command = Command::new(java).arg("-version").deadline(cx.limits.parse);
-                    let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(|error| ToolError::Broke {
-                        tool: java.display().to_string(),
-                        what: error.to_string(),
-                    })?;
-                    // `java -version` writes to standard error.
-                    let version_text = String::from_utf8_lossy(&ended.stderr).into_owned();
-                    let first = version_text.lines().next().unwrap_or("java").to_owned();
-                    (format!("{first} ({})", java.display()), jar.display().to_string())
-                }
-                Tools::Wrappers { pcal, sany, tlc, .. } => (
-                    "wrapper programs".to_owned(),
-                    format!("{}, {}, {}", pcal.display(), sany.display(), tlc.display()),
-                ),
-            };
-            Ok(ToolchainInfo { runtime, location, version })
-        })
+        };
+        Ok(ToolchainInfo { runtime, location, version })
     }
 }

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use async_trait::async_trait;
 use tlaforge_files::Sha;
 use tlaforge_tla::{CheckOutcome, Checker, Diagnostic, find_foreign_operator, find_untranslated_algorithm};
 
 use super::local_modules::{complete, needed_by};
 use super::{
-    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext,
-    ToolError, Toolchain, ToolchainInfo, Translation,
+    CheckReport, CheckRequest, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext, ToolError,
+    Toolchain, ToolchainInfo, Translation,
 };
 
 pub struct LibraryToolchain<T> {
@@ -33,11 +34,15 @@ impl<T: Toolchain> LibraryToolchain<T> {
         Ok(complete(&cx.limits.libraries, spec, &needed_by_module)?)
     }
 
-    /// The request with a complete specification; `None` if it is complete already, which saves a copy.
-    fn completed(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<CheckRequest>, ToolError> {
+    /// The request with a complete specification.
+    fn completed<'a>(
+        &self,
+        request: &'a CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<Cow<'a, CheckRequest>, ToolError> {
         Ok(match self.complete(&request.spec, cx)? {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(spec) => Some(CheckRequest { spec, ..request.clone() }),
+            Cow::Borrowed(_) => Cow::Borrowed(request),
+            Cow::Owned(spec) => Cow::Owned(CheckRequest { spec, ..request.clone() }),
         })
     }
 }
@@ -61,34 +66,13 @@ fn explain_rejection(spec: &SpecText, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A method whose first argument is a request.
-macro_rules! with_completed_request {
-    ($method:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
-        fn $method<'a>(
-            &'a self,
-            request: &'a CheckRequest,
-            $($argument: &'a $type,)*
-            cx: &'a ToolContext<'a>,
-        ) -> BoxFuture<'a, Result<$result, ToolError>> {
-            match self.completed(request, cx) {
-                Ok(None) => self.inner.$method(request, $($argument,)* cx),
-                Ok(Some(request)) => Box::pin(async move { self.inner.$method(&request, $($argument,)* cx).await }),
-                Err(error) => Box::pin(async move { Err(error) }),
-            }
-        }
-    };
-}
-
+#[async_trait]
 impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
     fn checker(&self) -> Checker {
         self.inner.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
         // A translator reads no other module.
         Box::pin(async move {
             let mut translation = self.inner.translate(spec, cx).await?;
@@ -97,34 +81,55 @@ impl<T: Toolchain> Toolchain for LibraryToolchain<T> {
             }
             Ok(translation)
         })
+        .await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move {
-            let mut parsed = self.inner.parse(&*self.complete(spec, cx)?, cx).await?;
-            if let ParseOutcome::Rejected(diagnostics) = &mut parsed {
-                explain_rejection(spec, diagnostics);
-            }
-            Ok(parsed)
-        })
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+        let mut parsed = self.inner.parse(&*self.complete(spec, cx)?, cx).await?;
+        if let ParseOutcome::Rejected(diagnostics) = &mut parsed {
+            explain_rejection(spec, diagnostics);
+        }
+        Ok(parsed)
     }
 
-    with_completed_request!(check() -> CheckReport);
-    with_completed_request!(decide() -> CheckReport);
-    with_completed_request!(decide_each() -> SeparateVerdicts);
-    with_completed_request!(check_without_details() -> CheckReport);
-    with_completed_request!(find_refusal() -> Option<String>);
-    with_completed_request!(probe(outcome: CheckOutcome) -> Option<ProbeReport>);
-
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.inner.info(cx)
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.inner.check(&*self.completed(request, cx)?, cx).await
     }
 
-    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        self.inner.versions(cx)
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
+        self.inner.decide(&*self.completed(request, cx)?, cx).await
+    }
+
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
+        self.inner.decide_each(&*self.completed(request, cx)?, cx).await
+    }
+
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
+        self.inner.check_without_details(&*self.completed(request, cx)?, cx).await
+    }
+
+    async fn find_refusal(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<String>, ToolError> {
+        self.inner.find_refusal(&*self.completed(request, cx)?, cx).await
+    }
+
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
+        self.inner.probe(&*self.completed(request, cx)?, outcome, cx).await
+    }
+
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.inner.info(cx).await
+    }
+
+    async fn versions(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        self.inner.versions(cx).await
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use async_trait::async_trait;
 use tracing::field::Empty;
 use tracing::{Instrument as _, info, info_span, trace};
 
@@ -92,39 +93,30 @@ impl From<&CheckReport> for LoggedResult {
     }
 }
 
+#[async_trait]
 impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
     fn checker(&self) -> Checker {
         self.inner.checker()
     }
 
-    fn translate<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+    async fn translate(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
         self.log_call("translate", &spec.name, self.inner.translate(spec, cx), |translation| match translation {
             Translation::NoAlgorithm => "no algorithm",
             Translation::Translated(_) => "translated",
             Translation::Rejected(_) => "rejected",
         })
+        .await
     }
 
-    fn parse<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+    async fn parse(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
         self.log_call("parse", &spec.name, self.inner.parse(spec, cx), |outcome| match outcome {
             ParseOutcome::Accepted { .. } => "accepted",
             ParseOutcome::Rejected(_) => "rejected",
         })
+        .await
     }
 
-    fn find_refusal<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+    async fn find_refusal(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Option<String>, ToolError> {
         let work = self.inner.find_refusal(request, cx);
         self.log_call(
             "find refusal",
@@ -132,64 +124,56 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
             work,
             |why| if why.is_some() { "refused" } else { "accepted" },
         )
+        .await
     }
 
-    fn check<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         self.log_call("check", &request.spec.name, self.inner.check(request, cx), |checked| LoggedResult::from(checked))
+            .await
     }
 
-    fn decide<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn decide(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), |checked| {
             LoggedResult::from(checked)
         })
+        .await
     }
 
-    fn decide_each<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<SeparateVerdicts, ToolError>> {
+    async fn decide_each(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<SeparateVerdicts, ToolError> {
         let result = |decided: &SeparateVerdicts| match decided.violated.as_slice() {
             [] => LoggedResult::from(&decided.rest),
             _ => LoggedResult { result: "violated", ..LoggedResult::from(&decided.rest) },
         };
-        self.log_call("decide each", &request.spec.name, self.inner.decide_each(request, cx), result)
+        self.log_call("decide each", &request.spec.name, self.inner.decide_each(request, cx), result).await
     }
 
-    fn check_without_details<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+    async fn check_without_details(
+        &self,
+        request: &CheckRequest,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckReport, ToolError> {
         let work = self.inner.check_without_details(request, cx);
-        self.log_call("check without details", &request.spec.name, work, |checked| LoggedResult::from(checked))
+        self.log_call("check without details", &request.spec.name, work, |checked| LoggedResult::from(checked)).await
     }
 
-    fn probe<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        outcome: &'a CheckOutcome,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+    async fn probe(
+        &self,
+        request: &CheckRequest,
+        outcome: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<ProbeReport>, ToolError> {
         self.log_call("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
             Some(_) => "probed",
             None => "nothing to probe",
         })
+        .await
     }
 
-    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
-        self.inner.info(cx)
+    async fn info(&self, cx: &ToolContext<'_>) -> Result<ToolchainInfo, ToolError> {
+        self.inner.info(cx).await
     }
 
-    fn versions<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<String, ToolError>> {
-        self.inner.versions(cx)
+    async fn versions(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        self.inner.versions(cx).await
     }
 }

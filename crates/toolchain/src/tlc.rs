@@ -1,5 +1,6 @@
 //! TLC as an [`Explorer`]: its command line, and the steps from its output to a verdict.
 
+use async_trait::async_trait;
 use tlaforge_process::Status;
 use tlaforge_tla::{Checker, Diagnostic, Stage, Trace, Verdict, ViolationKind, WitnessOutcome};
 
@@ -10,7 +11,7 @@ use super::run::{self, Tool, ToolJob};
 use super::targets::Targets;
 use super::tlc_predicates::PredicateProbe;
 use super::tlc_witnesses::WitnessProbe;
-use super::{BoxFuture, CheckRequest, Detail, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
+use super::{CheckRequest, Detail, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
 pub(crate) struct Tlc<'a> {
     tools: &'a JavaToolchain,
@@ -175,6 +176,7 @@ impl<'a> Tlc<'a> {
     }
 }
 
+#[async_trait]
 impl Explorer for Tlc<'_> {
     fn checker(&self) -> Checker {
         Checker::Tlc
@@ -201,23 +203,18 @@ impl Explorer for Tlc<'_> {
             .collect()
     }
 
-    fn run<'a>(
-        &'a self,
-        spec: &'a SpecText,
-        plan: &'a RunPlan,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
-        Box::pin(self.run_plan(spec, plan, cx))
+    async fn run(&self, spec: &SpecText, plan: &RunPlan, cx: &ToolContext<'_>) -> Result<(Run, String), ToolError> {
+        self.run_plan(spec, plan, cx).await
     }
 
-    fn check_in_one_run<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        targets: &'a Targets,
+    async fn check_in_one_run(
+        &self,
+        request: &CheckRequest,
+        targets: &Targets,
         _detail: Detail,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
-        Box::pin(self.check_with_predicates(request, targets, cx))
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<SingleRunCheck>, ToolError> {
+        self.check_with_predicates(request, targets, cx).await
     }
 
     fn quick(&self) -> Option<Box<dyn Explorer + '_>> {
@@ -225,23 +222,23 @@ impl Explorer for Tlc<'_> {
         Some(Box::new(checker))
     }
 
-    fn search_witnesses<'a>(
-        &'a self,
-        request: &'a CheckRequest,
-        targets: &'a Targets,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError>> {
-        Box::pin(self.search_witnesses(request, targets, cx))
+    async fn search_witnesses(
+        &self,
+        request: &CheckRequest,
+        targets: &Targets,
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Vec<WitnessOutcome>>, ToolError> {
+        self.search_witnesses(request, targets, cx).await
     }
 
     /// With iterative deepening, which a failed assertion needs, TLC does not name actions.
-    fn name_steps<'a>(
-        &'a self,
-        request: &'a CheckRequest,
+    async fn name_steps(
+        &self,
+        request: &CheckRequest,
         trace: Trace,
-        cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
-        Box::pin(step_names::name_steps(self, request, trace, cx))
+        cx: &ToolContext<'_>,
+    ) -> Result<FurtherRuns<Trace>, ToolError> {
+        step_names::name_steps(self, request, trace, cx).await
     }
 }
 
