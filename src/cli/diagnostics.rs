@@ -15,6 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::environment::nonempty_variable;
 use super::failure::Failure;
+use super::format::value_names;
 use super::secrets::scrub_secrets;
 use super::telemetry;
 use super::terminal::{Color, print_message};
@@ -38,7 +39,7 @@ pub struct DiagnosticsArgs {
         default_value = "auto",
         hide_default_value = true,
         hide_possible_values = true,
-        value_name = "auto|always|never",
+        value_name = value_names::<Color>(),
         display_order = LAST
     )]
     color: Color,

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::doctor_providers::{ProviderStatus, default_provider, provider_statuses};
 use super::failure::{Fails, Failure};
 use super::fetch_tools::{fetch_jar, fetch_jar_from, other_cached_jar, parse_sha256};
-use super::format::Format;
+use super::format::{Format, value_names};
 use super::provider::check_provider_name;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
@@ -54,7 +54,7 @@ pub(super) struct DoctorArgs {
     #[command(flatten)]
     pub tools: ToolArgs,
     /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<Format>())]
     pub format: Format,
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::format::Format;
+use super::format::{Format, value_names};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct FleetArgs {
@@ -38,7 +38,7 @@ pub(super) struct FleetEngine {
     #[arg(long, value_name = "URL")]
     pub engine: String,
     /// Output format.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<Format>())]
     pub format: Format,
 }
 

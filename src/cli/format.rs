@@ -17,6 +17,14 @@ pub enum Format {
     Json,
 }
 
+/// The names of all values, as a help text shows them: `text|json`.
+pub(super) fn value_names<T: ValueEnum>() -> &'static str {
+    let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+    // clap keeps only static texts; there are as many as options.
+    Box::leak(names.join("|").into_boxed_str())
+}
+
 /// How a command prints what it found, if that can also be shown beside lines of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum FindingsFormat {

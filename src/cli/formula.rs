@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
-use super::format::Format;
+use super::format::{Format, value_names};
 use super::snippet::Snippet;
 use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
@@ -25,13 +25,13 @@ pub(super) struct FormulaArgs {
     #[arg(long, value_name = "STATES")]
     pub trace: Option<String>,
     /// Print the minimal automaton, as `dot` (for Graphviz) or as `table`.
-    #[arg(long, value_enum, value_name = "dot|table", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = value_names::<DfaChoice>(), hide_possible_values = true)]
     pub dfa: Option<DfaChoice>,
     /// Maximum number of edges that --dfa prints; a larger automaton is an error.
     #[arg(long, default_value_t = 2_000, value_name = "N", requires = "dfa")]
     pub edges: usize,
     /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<Format>())]
     pub format: Format,
 }
 

@@ -465,7 +465,14 @@ async fn judge_mutants(
     let source = if args.timeout.is_some() { LimitSource::Given } else { LimitSource::Measured };
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
-        all.push(results.known(&judge.key(mutant)).filter(|old| old.is_reusable(limits.check, source)).cloned());
+        let known = results.known(&judge.key(mutant)).filter(|old| old.is_reusable(limits.check, source));
+        // An earlier version may have written it under another name.
+        let named = |old: &Judgement| Judgement {
+            name: mutant.name(),
+            place: mutant.place(&judge.subject.file),
+            ..old.clone()
+        };
+        all.push(known.map(named));
     }
     let known = all.iter().flatten().count();
     if known > 0 {

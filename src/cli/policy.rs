@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::failure::Failure;
+use super::format::value_names;
 use super::formulate::{FormulateArgs, formulate};
 use super::terminal::{print_json_line, print_result};
 use crate::exit::Exit;
@@ -22,7 +23,7 @@ pub(super) enum PolicyCommand {
     /// Print the default policy: every guard clause and route with its owner, its formula and its meaning in words.
     Show {
         /// Output format; `toml` prints a file for `audit --policy`, `json` one object.
-        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
+        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<PolicyFormat>())]
         format: PolicyFormat,
     },
     /// Turn rules in plain words (`words = "…"`) into formulas with a model, show each formula with its meaning, and

@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::completions::run_folders;
 use super::failure::{Fails, Failure};
 use super::forge::answer_command;
-use super::format::Format;
+use super::format::{Format, value_names};
 use super::page::PageArgs;
 use super::progress::Display;
 use super::run_failure::accepted_drift_failure;
@@ -28,10 +28,10 @@ pub(super) struct ReportArgs {
     pub folder: PathBuf,
     /// Print the message sequence chart of the run instead: requests, answers, tool results, guards and routes between
     /// the lifelines; as `text` for a terminal, or as a `mermaid` diagram.
-    #[arg(long, value_enum, value_name = "text|mermaid", hide_possible_values = true, conflicts_with = "format")]
+    #[arg(long, value_enum, value_name = value_names::<ChartChoice>(), hide_possible_values = true, conflicts_with = "format")]
     pub chart: Option<ChartChoice>,
     /// Output format; `json` prints one object.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<Format>())]
     pub format: Format,
     /// Print the counterexamples in sentences instead, each ending with the sentence of the documents that it breaks.
     #[arg(long, conflicts_with_all = ["format", "chart"])]

@@ -169,12 +169,11 @@ pub(super) fn embedded_tools() -> Result<EmbeddedToolchain, Failure> {
 }
 
 pub(super) fn tool_failure(error: &ToolError) -> Failure {
+    if let Some((what, advice)) = error.missing() {
+        return Failure::new(Exit::Tool, what).hint(advice.to_owned());
+    }
     match error {
         ToolError::Cancelled => Failure::new(Exit::Interrupted, "interrupted"),
-        ToolError::Missing { tool, advice } => {
-            Failure::new(Exit::Tool, format!("{tool} was not found")).hint(advice.clone())
-        }
-        ToolError::NoJar { advice } => Failure::new(Exit::Tool, "tla2tools.jar was not found").hint(advice.clone()),
         ToolError::Unavailable(what) => Failure::new(Exit::Undecided, what.clone()),
         other => Failure::new(Exit::Tool, other.to_string()),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::failure::{Fails, Failure};
-use super::format::Format;
+use super::format::{Format, value_names};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::snippet::Snippet;
@@ -58,7 +58,7 @@ pub(super) struct TranslateArgs {
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
     /// Output format; `json` prints one object with outcome, module, diagnostics and warnings.
-    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = value_names::<Format>())]
     pub format: Format,
 }
 

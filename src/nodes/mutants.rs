@@ -275,7 +275,10 @@ impl SampledMutant {
     fn is_named(&self, names: &[String]) -> bool {
         match self {
             Self::Judge(mutant) => mutant.is_named(FILE, names),
-            Self::Known(known) => names.contains(&known.name),
+            Self::Known(known) => {
+                let earlier = known.earlier_name();
+                names.iter().any(|name| *name == known.name || Some(name) == earlier.as_ref())
+            }
         }
     }
 }

@@ -112,7 +112,7 @@ pub(super) async fn perform(
         None => (answer.text, answer.sha),
     };
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), sha)]);
-    let listed = ListedNames::new(&subject, &before);
+    let listed = ListedNames::new(&subject, &before, answer.replayed);
     let reading = ReadOptions {
         is_replayed: answer.replayed,
         is_under_earlier_rules: answer.replayed

@@ -27,8 +27,8 @@ pub(super) struct ListedNames {
 }
 
 impl ListedNames {
-    /// `before` are the facts as if nothing were accepted.
-    pub(super) fn new(subject: &ReviewSubject<'_>, before: &ApprovalFacts) -> Self {
+    /// `before` are the facts as if nothing were accepted. A recorded answer may know a mutant by its earlier name.
+    pub(super) fn new(subject: &ReviewSubject<'_>, before: &ApprovalFacts, is_replayed: bool) -> Self {
         let view = subject.view;
         let specification = &view.specification;
         let check = subject.fresh_check();
@@ -39,8 +39,8 @@ impl ListedNames {
         let open_points = specification.open_points.iter().map(|point| &point.id).chain(decided);
         let readings = view.blind_readings();
         let is_read = view.settings.blind_reading;
-        // A recording may know a mutant by its earlier name.
-        let earlier_names = view.survivors().into_iter().filter_map(JudgedMutant::earlier_name);
+        let survivors = if is_replayed { view.survivors() } else { Vec::new() };
+        let earlier_names = survivors.into_iter().filter_map(JudgedMutant::earlier_name);
         let by_list = vec![
             ("intended_dead", dead.chain(taken).chain([TERMINATING.to_owned()]).collect()),
             ("accepted_changes", view.changes_since_baseline().into_iter().map(|change| change.name).collect()),

@@ -101,8 +101,8 @@ impl Bench {
     }
 
     /// The command that runs the program with these arguments in the folder. No mutants are sampled before an approval,
-    /// which takes seconds, unless the arguments ask for some; and no properties are read blindly and no larger bounds tried,
-    /// unless the arguments ask for it or name a recording, which then decides.
+    /// which takes seconds, unless the arguments ask for some; and no larger bounds are tried and no properties
+    /// read blindly, unless the arguments ask for it or, without a case, name a recording, which then decides.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(super::PROGRAM);
         command.args(args);
@@ -117,7 +117,9 @@ impl Bench {
         for (flag, value) in
             [("--blind-reading", "off"), ("--contracts", "off"), ("--bounds-budget", "off"), ("--draft", "nodes")]
         {
-            if asks_a_model && !args.contains(&flag) {
+            // Larger bounds take most of the time of a recorded case.
+            let is_slow = flag == "--bounds-budget" && args.first() == Some(&"run") && args.contains(&"--case");
+            if (asks_a_model || is_slow) && !args.contains(&flag) {
                 command.args([flag, value]);
             }
         }

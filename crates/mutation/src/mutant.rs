@@ -37,7 +37,7 @@ pub struct Mutant {
 
 impl Mutant {
     /// The name: `Withdraw: drop guard`, or `Withdraw: drop guard #2` for the second one in the definition. It stays the same if
-    /// the definition moves, or if others are added.
+    /// the definition moves or others change. A change within the definition can change the numbers.
     pub fn name(&self) -> String {
         let Self { definition, number, .. } = self;
         let number = if *number > 1 { format!(" #{number}") } else { String::new() };
@@ -49,7 +49,7 @@ impl Mutant {
         format!("{file}:{}:{}", self.line, self.column)
     }
 
-    /// Whether one of these is its name, or the one that journals before version 0.3 have: `Spec.tla:41:12 drop guard`.
+    /// Whether one of these is its name, or the name with its place that earlier journals have: `Spec.tla:41:12 drop guard`.
     pub fn is_named(&self, file: &str, names: &[impl AsRef<str>]) -> bool {
         let own = [self.name(), format!("{} {}", self.place(file), self.change())];
         names.iter().any(|name| own.iter().any(|own| own == name.as_ref()))

@@ -1,4 +1,4 @@
-//! The bounds of a check: what it did not look at, and what it looked at without being able to find anything.
+//! The bounds of a check: what it did not explore, and what it explored although nothing could be found there.
 
 use std::collections::BTreeMap;
 

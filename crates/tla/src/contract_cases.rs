@@ -12,29 +12,32 @@ use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 use super::vacuity::free_prefix;
 
 /// Limit on the number of cases of all steps.
-const MAX_CASES: usize = 100;
+const MAX_CASES: usize = 300;
 /// Limit on the number of characters of a case in reports.
-const MAX_WORDS: usize = 100;
-/// What stands in place of the other cases.
-const NEVER: &str = "FALSE";
+const MAX_TEXT: usize = 160;
+/// Limit on the number of characters of each part of a case that is longer.
+const MAX_PART: usize = 90;
+/// Replaces the other cases. It is shorter than any formula about a step.
+const NEVER: &str = "0=1";
 
 /// A case of a step, with the question whether any step takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractCase {
     pub label: String,
-    /// The case in the words of the contract, on one line.
-    pub words: String,
+    /// The case as the contract has it, on one line. An ellipsis stands for cases beside it.
+    pub text: String,
     /// The line of the case in the module, from 1.
     pub line: usize,
     /// A definition that `formula` needs, for a module that extends the specification's.
     pub definition: String,
     /// An action: it is true of a step from one state to the next if the step takes this case.
     pub formula: String,
+    /// The same for a step that leaves `pc` as it is, with a value for `pc'`, so that a checker can tell whether it is enabled.
+    pub staying: String,
 }
 
 /// Finds the cases of the steps whose contract the configuration lists: the disjuncts of guard and effect, and the parts of `IF`
-/// and `CASE`. A guard or an effect with a single case has none, because that step is in the coverage. An error says why
-/// nothing can be asked.
+/// and `CASE`. A guard or an effect with a single case is left out: coverage shows whether its step is taken.
 ///
 /// # Errors
 ///
@@ -52,7 +55,7 @@ pub fn contract_cases(module: &Module, cfg: &Cfg) -> Result<Vec<ContractCase>, S
             let leaves = Reader { module, tree: &definition.tree, found: Vec::new() }.leaves(definition);
             for leaf in leaves {
                 let name = format!("{prefix}Case{}", cases.len());
-                cases.push(leaf.case(module, definition, &name, process, label, steps.has_pc));
+                cases.push(leaf.case(module, definition, part, &name, (process, label), steps.has_pc));
             }
         }
     }
@@ -66,8 +69,8 @@ pub fn contract_cases(module: &Module, cfg: &Cfg) -> Result<Vec<ContractCase>, S
 #[derive(Debug, Clone)]
 struct Leaf {
     id: Id,
-    /// The conditions of the `IF`s and `CASE`s around it.
-    conditions: Vec<String>,
+    /// The outermost alternative that contains the case, or the `IF` or `CASE` around it.
+    whole: Option<Id>,
     /// The other cases.
     others: Vec<Range<usize>>,
 }
@@ -77,45 +80,66 @@ impl Leaf {
         self,
         module: &Module,
         definition: &Definition,
+        part: &str,
         name: &str,
-        process: &DeclaredProcess,
-        label: &DeclaredLabel,
+        (process, label): (&DeclaredProcess, &DeclaredLabel),
         has_pc: bool,
     ) -> ContractCase {
-        let Self { id, conditions, others } = self;
+        let words = StepWords::new(process, label);
         let tree = &definition.tree;
-        let words = if conditions.is_empty() { one_line(tree.text(id, &module.source)) } else { conditions.join(", ") };
-        let words: String = if words.chars().count() > MAX_WORDS {
-            words.chars().take(MAX_WORDS - 1).chain(['…']).collect()
-        } else {
-            words
-        };
         let range = definition.body().map(|body| tree.range(body)).unwrap_or_default();
-        let body = without(&module.source, &range, &others);
+        let body = replaced(&module.source, &range, &self.others, |other| {
+            let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
+            NEVER.chars().chain(other.chars().skip(NEVER.len()).map(blank)).collect()
+        });
         let column = " ".repeat(super::layout::column_of(&module.source, range.start));
         let parameters: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
         let parameters = if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) };
         ContractCase {
             label: label.name.clone(),
-            words,
-            line: module.place(tree.node(id).start).line,
+            text: self.text(module, tree),
+            line: module.place(tree.node(self.id).start).line,
             definition: format!("{name}{parameters} ==\n{column}{body}\n"),
-            formula: StepWords::new(process, label).case(label, name, has_pc),
+            formula: words.case(label, part, name, has_pc),
+            staying: words.staying_case(label, part, name, has_pc),
         }
+    }
+
+    /// The case with what surrounds it. Of one that is too long, the case itself and the beginning of what surrounds it.
+    fn text(&self, module: &Module, tree: &Tree) -> String {
+        let own = one_line(tree.text(self.id, &module.source));
+        let Some(whole) = self.whole else { return shortened(&own, MAX_TEXT) };
+        let range = tree.range(whole);
+        let inside: Vec<Range<usize>> = self
+            .others
+            .iter()
+            .filter(|other| range.contains(&other.start) && other.end <= range.end)
+            .cloned()
+            .collect();
+        let whole = one_line(&replaced(&module.source, &range, &inside, |_| "…".to_owned()));
+        if whole.chars().count() <= MAX_TEXT || whole == own {
+            return shortened(&whole, MAX_TEXT);
+        }
+        format!("{} in {}", shortened(&own, MAX_PART), shortened(&whole, MAX_PART))
     }
 }
 
-/// The text of `range` in which each of the `others` is FALSE. Everything else stays in its line and column.
-fn without(source: &str, range: &Range<usize>, others: &[Range<usize>]) -> String {
-    let mut others = others.to_vec();
-    others.sort_by_key(|other| other.start);
+fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    text.chars().take(limit - 1).chain(['…']).collect()
+}
+
+/// The text of `range` in which each of these parts of it is replaced.
+fn replaced(source: &str, range: &Range<usize>, parts: &[Range<usize>], by: impl Fn(&str) -> String) -> String {
+    let mut parts = parts.to_vec();
+    parts.sort_by_key(|part| part.start);
     let (mut text, mut at) = (String::new(), range.start);
-    for other in others {
-        text.push_str(&source[at..other.start]);
-        text.push_str(NEVER);
-        let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
-        text.extend(source[other.clone()].chars().skip(NEVER.len()).map(blank));
-        at = other.end;
+    for part in parts {
+        text.push_str(&source[at..part.start]);
+        text.push_str(&by(&source[part.clone()]));
+        at = part.end;
     }
     text.push_str(&source[at..range.end]);
     text
@@ -136,104 +160,79 @@ impl Reader<'_> {
     /// The cases of the definition, if it has more than one.
     fn leaves(mut self, definition: &Definition) -> Vec<Leaf> {
         if let Some(body) = definition.body().filter(|_| !definition.has_syntax_errors) {
-            self.visit(&Leaf { id: body, conditions: Vec::new(), others: Vec::new() }, 0);
+            self.visit(&Leaf { id: body, whole: None, others: Vec::new() }, 0);
         }
         if self.found.len() > 1 { self.found } else { Vec::new() }
     }
 
-    /// Collects the cases in a formula. `around` has its node, and what surrounds it.
-    fn visit(&mut self, around: &Leaf, depth: usize) {
+    /// Collects the cases of the formula that `context` is about.
+    fn visit(&mut self, context: &Leaf, depth: usize) {
         let tree = self.tree;
-        let id = tree.strip_parentheses(around.id);
-        let inside = |id: Id| Leaf { id, ..around.clone() };
-        if depth > MAX_DEPTH || self.found.len() > MAX_CASES {
-            return self.found.push(inside(id));
-        }
+        let id = tree.strip_parentheses(context.id);
         let field = |name: Field| tree.field(id, name);
-        match (tree.kind(id), tree.operator(id)) {
-            (NodeKind::DisjunctionList, _) => {
-                let parts: Vec<Id> = tree.children(id).map(|item| tree.strip_parentheses(item)).collect();
-                self.alternatives(around, id, parts.into_iter().map(|part| (part, None)).collect(), depth);
-            }
-            (NodeKind::Infix, "\\/") => {
-                let parts = [Field::Left, Field::Right].into_iter().filter_map(field);
-                self.alternatives(around, id, parts.map(|part| (part, None)).collect(), depth);
-            }
-            (NodeKind::IfThenElse, _) => {
-                let condition = field(Field::Condition).map(|id| self.quoted(id)).unwrap_or_default();
-                let parts = [(Field::Then, condition.clone()), (Field::Else, format!("not {condition}"))];
-                let parts = parts.into_iter().filter_map(|(part, words)| Some((field(part)?, Some(words))));
-                self.alternatives(around, id, parts.collect(), depth);
-            }
-            (NodeKind::Case, _) => {
-                let arm = |arm: Id| {
-                    let parts: Vec<Id> = tree.children(arm).collect();
-                    let (value, condition) = parts.split_last()?;
-                    Some((*value, Some(condition.first().map_or("OTHER".to_owned(), |id| self.quoted(*id)))))
-                };
-                let arms = tree.children(id).filter_map(arm).collect();
-                self.alternatives(around, id, arms, depth);
-            }
-            // The cases of a conjunction are those of its only conjunct with several. Of two, all combinations may be impossible.
+        if depth > MAX_DEPTH || self.found.len() > MAX_CASES {
+            return self.found.push(Leaf { id, ..context.clone() });
+        }
+        let parts: Vec<Id> = match (tree.kind(id), tree.operator(id)) {
+            (NodeKind::DisjunctionList, _) => tree.children(id).map(|item| tree.strip_parentheses(item)).collect(),
+            (NodeKind::Infix, "\\/") => [Field::Left, Field::Right].into_iter().filter_map(field).collect(),
+            (NodeKind::IfThenElse, _) => [Field::Then, Field::Else].into_iter().filter_map(field).collect(),
+            (NodeKind::Case, _) => tree.children(id).filter_map(|arm| tree.children(arm).next_back()).collect(),
             (NodeKind::ConjunctionList, _) => {
-                let parts: Vec<Id> = tree.children(id).collect();
-                self.conjuncts(around, id, &parts, depth);
+                let conjuncts: Vec<Id> = tree.children(id).collect();
+                return self.conjuncts(context, id, &conjuncts, depth);
             }
             (NodeKind::Infix, "/\\") => {
-                let parts: Vec<Id> = [Field::Left, Field::Right].into_iter().filter_map(field).collect();
-                self.conjuncts(around, id, &parts, depth);
+                let conjuncts: Vec<Id> = [Field::Left, Field::Right].into_iter().filter_map(field).collect();
+                return self.conjuncts(context, id, &conjuncts, depth);
             }
-            (NodeKind::LetIn, _) => self.inner(around, id, depth),
-            (NodeKind::Bounded, _) if tree.is_exists(id) => self.inner(around, id, depth),
-            _ => self.found.push(inside(id)),
-        }
+            (NodeKind::LetIn, _) => return self.body(context, id, depth),
+            (NodeKind::Bounded, _) if tree.is_exists(id) => return self.body(context, id, depth),
+            _ => return self.found.push(Leaf { id, ..context.clone() }),
+        };
+        self.alternatives(context, id, &parts, depth);
     }
 
-    /// Visits the body of `id`. If it is a single case, the case is the whole of `id`.
-    fn inner(&mut self, around: &Leaf, id: Id, depth: usize) {
+    /// Visits the body of a quantifier or LET. If that is a single case, the case is the whole of it.
+    fn body(&mut self, context: &Leaf, id: Id, depth: usize) {
         let body = self.tree.field(id, Field::Body).unwrap_or(id);
-        let before = self.found.len();
-        self.visit(&Leaf { id: body, ..around.clone() }, depth + 1);
-        if self.found.len() == before + 1 && self.found[before].conditions == around.conditions {
-            self.found[before].id = id;
-        }
+        self.conjuncts(context, id, &[body], depth);
     }
 
-    fn conjuncts(&mut self, around: &Leaf, id: Id, parts: &[Id], depth: usize) {
+    /// Collects the cases of each conjunct that has several. If none has, the conjunction is one case.
+    fn conjuncts(&mut self, context: &Leaf, id: Id, conjuncts: &[Id], depth: usize) {
         let before = self.found.len();
-        for part in parts {
+        let whole = context.whole.or(Some(id));
+        for conjunct in conjuncts {
             let start = self.found.len();
-            self.visit(&Leaf { id: *part, ..around.clone() }, depth + 1);
+            self.visit(&Leaf { id: *conjunct, whole, ..context.clone() }, depth + 1);
             if self.found.len() == start + 1 {
                 self.found.pop();
             }
         }
         if self.found.len() == before {
-            self.found.push(Leaf { id, ..around.clone() });
+            self.found.push(Leaf { id, ..context.clone() });
         }
     }
 
-    fn alternatives(&mut self, around: &Leaf, id: Id, parts: Vec<(Id, Option<String>)>, depth: usize) {
-        let ranges: Vec<Range<usize>> = parts.iter().map(|(part, _)| self.tree.range(*part)).collect();
-        // What is shorter than the word that replaces it would move the rest of its line.
-        let is_short = |range: &Range<usize>| range.len() < NEVER.len();
-        if ranges.iter().any(is_short) {
-            return self.found.push(Leaf { id, ..around.clone() });
+    fn alternatives(&mut self, context: &Leaf, id: Id, parts: &[Id], depth: usize) {
+        let tree = self.tree;
+        let ranges: Vec<Range<usize>> = parts.iter().map(|part| tree.range(*part)).collect();
+        // A shorter part cannot be replaced without moving the rest of its line.
+        if ranges.iter().any(|range| range.len() < NEVER.len()) {
+            return self.found.push(Leaf { id, ..context.clone() });
         }
-        for (at, (part, condition)) in parts.into_iter().enumerate() {
+        let is_choice = matches!(tree.kind(id), NodeKind::IfThenElse | NodeKind::Case);
+        for (at, part) in parts.iter().enumerate() {
+            let inner = tree.strip_parentheses(*part);
             // A part that is FALSE is no case.
-            if self.tree.text(self.tree.strip_parentheses(part), &self.module.source).trim() == NEVER {
+            if tree.text(inner, &self.module.source).trim() == "FALSE" {
                 continue;
             }
-            let mut leaf = around.clone();
-            leaf.id = part;
-            leaf.conditions.extend(condition);
-            leaf.others.extend(ranges.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, r)| r.clone()));
-            self.visit(&leaf, depth + 1);
+            let whole = context.whole.or(Some(if is_choice { id } else { *part }));
+            let others = ranges.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, range)| range.clone());
+            let others = context.others.iter().cloned().chain(others).collect();
+            self.visit(&Leaf { id: *part, whole, others }, depth + 1);
         }
-    }
-
-    fn quoted(&self, id: Id) -> String {
-        format!("`{}`", one_line(self.tree.text(id, &self.module.source)))
     }
 }

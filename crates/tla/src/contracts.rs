@@ -423,14 +423,31 @@ impl StepWords {
         self.bound.as_ref().map_or_else(|| formula.to_owned(), |bound| format!("\\E {bound}{formula}"))
     }
 
-    /// Says that the label's step takes the case that the definition `case` describes.
-    pub(crate) fn case(&self, label: &DeclaredLabel, case: &str, has_pc: bool) -> String {
-        let (Self { pc, both, .. }, next, name) = (self, self.next_pc(), &label.name);
-        let argument = if self.bound.is_some() { "(self)" } else { "" };
+    /// Says that a step takes the case `case` of this part of the contract. The other part has to be true as well.
+    pub(crate) fn case(&self, label: &DeclaredLabel, part: &str, case: &str, has_pc: bool) -> String {
+        let (Self { pc, .. }, next, name) = (self, self.next_pc(), &label.name);
         let stays = if label.may_stay() { " \\/ pc' = pc" } else { "" };
         let leaves =
             if has_pc { format!("{pc} = \"{name}\" /\\ ({next} # \"{name}\"{stays}) /\\ ") } else { String::new() };
-        self.some(&format!("{leaves}{both} /\\ {case}{argument}"))
+        self.some(&format!("{leaves}{}", self.part_as_case(label, part, case)))
+    }
+
+    /// The same for a step that leaves `pc` as it is, with a value for `pc'`, so that a checker can tell whether it is enabled.
+    pub(crate) fn staying_case(&self, label: &DeclaredLabel, part: &str, case: &str, has_pc: bool) -> String {
+        let (Self { pc, .. }, name) = (self, &label.name);
+        let stays = if has_pc { format!("{pc} = \"{name}\" /\\ pc' = pc /\\ ") } else { String::new() };
+        self.some(&format!("{stays}{}", self.part_as_case(label, part, case)))
+    }
+
+    /// Guard and effect, one of them replaced by a case of it.
+    fn part_as_case(&self, label: &DeclaredLabel, part: &str, case: &str) -> String {
+        let argument = if self.bound.is_some() { "(self)" } else { "" };
+        let name = &label.name;
+        if part == GUARD {
+            format!("{case}{argument} /\\ {EFFECT}{name}{argument}")
+        } else {
+            format!("{GUARD}{name}{argument} /\\ {case}{argument}")
+        }
     }
 
     /// Says that each step that leaves the label is as the contract says, or only ends the process or a loop.

@@ -252,25 +252,42 @@ fn cases(effect: &str) -> Vec<ContractCase> {
 
 #[test]
 fn each_alternative_of_an_effect_is_a_case() {
-    let words = |effect: &str| cases(effect).into_iter().map(|case| case.words).collect::<Vec<_>>();
+    let texts = |effect: &str| cases(effect).into_iter().map(|case| case.text).collect::<Vec<_>>();
     // One case is the whole step, and a part that is FALSE is none.
-    assert!(words("n' = n + 1 /\\ UNCHANGED log").is_empty());
-    assert!(words("n' = n + 1 \\/ FALSE").is_empty());
-    assert_eq!(words("n' = n + 1 \\/ n' = n + 2"), ["n' = n + 1", "n' = n + 2"]);
-    assert_eq!(words("IF n > 1 THEN n' = 0 ELSE log' = 0"), ["`n > 1`", "not `n > 1`"]);
-    assert_eq!(words("CASE n > 1 -> n' = 0 [] OTHER -> log' = 0"), ["`n > 1`", "OTHER"]);
+    assert!(texts("n' = n + 1 /\\ UNCHANGED log").is_empty());
+    assert!(texts("n' = n + 1 \\/ FALSE").is_empty());
+    assert_eq!(texts("n' = n + 1 \\/ n'=2"), ["n' = n + 1", "n'=2"]);
+    assert_eq!(texts("C_A \\/ C_B"), ["C_A", "C_B"]);
+    // What surrounds a case is part of it, and an ellipsis stands for the others.
     assert_eq!(
-        words("/\\ n > 0\n    /\\ \\/ /\\ n = 1\n          /\\ n' = 1 \\* one\n       \\/ n' = 2"),
-        ["/\\ n = 1 /\\ n' = 1", "n' = 2"]
+        texts("IF n > 1 THEN n' = 0 ELSE n' = 1 \\/ n' = 2"),
+        ["IF n > 1 THEN n' = 0 ELSE …", "IF n > 1 THEN … ELSE n' = 1 \\/ …", "IF n > 1 THEN … ELSE … \\/ n' = 2"]
     );
-    assert_eq!(words("\\E k \\in 1..2 : (n' = k) \\/ (n' = k + 2)"), ["n' = k", "n' = k + 2"]);
-    // A bound variable belongs to the case, if the quantifier has only one.
     assert_eq!(
-        words("(\\E k \\in 1..2 : n' = k) \\/ (LET k == 1 IN n' = k)"),
-        ["\\E k \\in 1..2 : n' = k", "LET k == 1 IN n' = k"]
+        texts("CASE n > 1 -> n' = 0 [] OTHER -> log' = 0"),
+        ["CASE n > 1 -> n' = 0 [] OTHER -> …", "CASE n > 1 -> … [] OTHER -> log' = 0"]
+    );
+    assert_eq!(
+        texts("/\\ n > 0\n    /\\ \\/ /\\ n = 1\n          /\\ n' = 1 \\* one\n       \\/ n' = 2"),
+        ["/\\ n > 0 /\\ \\/ /\\ n = 1 /\\ n' = 1 \\/ …", "/\\ n > 0 /\\ \\/ … \\/ n' = 2"]
+    );
+    assert_eq!(
+        texts("\\E k \\in 1..2 : (n' = k) \\/ (n' = k + 2)"),
+        ["\\E k \\in 1..2 : (n' = k) \\/ …", "\\E k \\in 1..2 : … \\/ (n' = k + 2)"]
+    );
+    assert_eq!(
+        texts("(\\E k \\in 1..2 : n' = k) \\/ (LET k == 1 IN n' = k)"),
+        ["(\\E k \\in 1..2 : n' = k)", "(LET k == 1 IN n' = k)"]
     );
     // Of two conjuncts with cases, each case is asked about with all of the other conjunct.
-    assert_eq!(words("(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)"), ["n' = 1", "n' = 2", "log' = 1", "log' = 2"]);
+    assert_eq!(
+        texts("(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)")[1..3],
+        ["(… \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)", "(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ …)"]
+    );
+    // A case that is too long is shown with the beginning of what surrounds it.
+    let long = "n > 0 /\\ ".repeat(30);
+    let found = texts(&format!("{long} (n' = 1 \\/ n' = 2)"));
+    assert!(found[1].starts_with("n' = 2 in n > 0 /\\ n > 0 ") && found[1].ends_with('…'), "{found:?}");
 }
 
 #[test]
@@ -278,15 +295,15 @@ fn a_case_is_asked_about_without_the_others_and_in_its_columns() {
     let found = cases("\\/ /\\ n > 0\n       /\\ n' = 1\n    \\/ n' = 22");
     assert_eq!(
         found[0].definition,
-        "TlaforgeStepCase0(self) ==\n    \\/ /\\ n > 0\n       /\\ n' = 1\n    \\/ FALSE  \n"
+        "TlaforgeStepCase0(self) ==\n    \\/ /\\ n > 0\n       /\\ n' = 1\n    \\/ 0=1    \n"
     );
     assert_eq!(
         found[1].definition,
-        "TlaforgeStepCase1(self) ==\n    \\/ FALSE   \n                \n    \\/ n' = 22\n"
+        "TlaforgeStepCase1(self) ==\n    \\/ 0=1     \n                \n    \\/ n' = 22\n"
     );
     assert_eq!(
         found[1].formula,
-        "\\E self \\in Clients : pc[self] = \"Work\" /\\ (pc'[self] # \"Work\" \\/ pc' = pc) /\\ Guard_Work(self) /\\ Effect_Work(self) /\\ TlaforgeStepCase1(self)"
+        "\\E self \\in Clients : pc[self] = \"Work\" /\\ (pc'[self] # \"Work\" \\/ pc' = pc) /\\ Guard_Work(self) /\\ TlaforgeStepCase1(self)"
     );
     let module = Module::parse(&MODULE.replace("====\n", &format!("{START}====\n"))).unwrap();
     assert!(contract_cases(&module, &Cfg::default()).unwrap().is_empty());

@@ -180,19 +180,23 @@ pub struct ToolchainInfo {
     pub version: String,
 }
 
+fn not_found(tool: &str) -> String {
+    format!("{tool} was not found")
+}
+
 /// Why there is no verdict.
 #[derive(Debug, thiserror::Error, strum::IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 pub enum ToolError {
     /// A tool is not installed.
-    #[error("{tool} was not found: {advice}")]
+    #[error("{}: {advice}", not_found(tool))]
     Missing {
         tool: String,
         /// What to install or to set.
         advice: String,
     },
     /// No `tla2tools.jar` was named, and none is in the usual places.
-    #[error("tla2tools.jar was not found: {advice}")]
+    #[error("{}: {advice}", not_found("tla2tools.jar"))]
     NoJar {
         /// What to install or to set.
         advice: String,
@@ -254,6 +258,15 @@ impl From<UnreadableModule> for ToolError {
 }
 
 impl ToolError {
+    /// What is not installed, in a sentence, and what to install or to set; `None` if nothing is missing.
+    pub fn missing(&self) -> Option<(String, &str)> {
+        match self {
+            Self::Missing { tool, advice } => Some((not_found(tool), advice)),
+            Self::NoJar { advice } => Some((not_found("tla2tools.jar"), advice)),
+            _ => None,
+        }
+    }
+
     /// Whether the error concerns this one module: its author can change it, and other modules can still be checked.
     pub fn is_caused_by_input(&self) -> bool {
         matches!(self, Self::NotAnalysed { .. } | Self::BreaksOnInput { .. })

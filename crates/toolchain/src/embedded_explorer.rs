@@ -60,6 +60,14 @@ fn interpret(checker_run: &CheckerRun, cx: &ToolContext<'_>) -> Result<(Verdict,
     Ok((judged?, parsed))
 }
 
+/// How the reason begins if a search past violations ended at its limit of states or steps.
+const AT_LIMIT: &str = "the search ended at its limit of ";
+
+/// Whether a search past violations ended at its limit of states or steps.
+pub(crate) fn is_state_limit(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Inconclusive { reason, .. } if reason.starts_with(AT_LIMIT))
+}
+
 async fn run_past_violations(
     checker: &EmbeddedChecker<'_>,
     spec: &SpecText,
@@ -85,7 +93,7 @@ async fn run_past_violations(
         let limits = [(max_states, "states"), (max_depth, "steps")];
         let limits: Vec<String> =
             limits.iter().filter_map(|(limit, what)| Some(format!("{} {what}", (*limit)?))).collect();
-        let why = format!("the search ended at its limit of {}", limits.join(" and "));
+        let why = format!("{AT_LIMIT}{}", limits.join(" and "));
         (Verdict::inconclusive(why), ParsedOutput::default())
     } else {
         interpret(&checker_run, cx)?

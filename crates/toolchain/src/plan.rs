@@ -293,16 +293,18 @@ pub(crate) fn question(spec: &SpecText, cfg: &Cfg, name: &str, question: &Questi
     }
 }
 
-/// How a run searches for the cases of step contracts.
+/// What a run searches for, for each case of step contracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CaseSearch {
-    /// For a step that takes the case.
-    Steps,
-    /// For a state in which the case would change nothing. No step shows such a case.
-    StatesThatStay,
+    /// A step that takes the case.
+    Taken,
+    /// A reachable state in which the case allows a step that changes something.
+    ChangeAllowed,
+    /// A reachable state in which the case allows that nothing changes. No step can show this.
+    StutteringAllowed,
 }
 
-/// The run that searches for each case, and the names of its formulas: each is violated by what is searched for.
+/// The run that searches for all cases, and the names of its formulas: each is violated by what is searched for.
 pub(crate) fn contract_cases(
     spec: &SpecText,
     cfg: &Cfg,
@@ -312,20 +314,21 @@ pub(crate) fn contract_cases(
     let module = free_name(spec, "TlaforgeCases".to_owned());
     let mut text = format!("---- MODULE {module} ----\nEXTENDS {}\n", spec.name);
     let mut names = Vec::new();
-    for (number, ContractCase { definition, formula, .. }) in cases.iter().enumerate() {
+    for (number, ContractCase { definition, formula, staying, .. }) in cases.iter().enumerate() {
         let name = format!("{module}{number}");
         // Writing to a string cannot fail.
         let formula = match search {
-            CaseSearch::Steps => format!("[][~({formula})]_vars"),
-            CaseSearch::StatesThatStay => format!("~ENABLED (UNCHANGED vars /\\ ({formula}))"),
+            CaseSearch::Taken => format!("[][~({formula})]_vars"),
+            CaseSearch::ChangeAllowed => format!("~ENABLED <<{staying}>>_vars"),
+            CaseSearch::StutteringAllowed => format!("~ENABLED (UNCHANGED vars /\\ ({formula}))"),
         };
         let _ = writeln!(text, "{definition}{name} == {formula}");
         names.push(name);
     }
     text.push_str("====\n");
     let parts = match search {
-        CaseSearch::Steps => Parts { properties: &names, ..Parts::default() },
-        CaseSearch::StatesThatStay => Parts { invariants: &names, ..Parts::default() },
+        CaseSearch::Taken => Parts { properties: &names, ..Parts::default() },
+        CaseSearch::ChangeAllowed | CaseSearch::StutteringAllowed => Parts { invariants: &names, ..Parts::default() },
     };
     let plan = RunPlan {
         label: "cases of step contracts".to_owned(),

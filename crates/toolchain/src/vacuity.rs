@@ -10,6 +10,7 @@ use tlaforge_tla::{
     deadlock_questions, failing_assertions, pair_walks, premise_questions, type_walks,
 };
 
+use super::embedded_explorer::is_state_limit;
 use super::explorer::{Explorer, PastViolations, Run};
 use super::plan::{self, CaseSearch, RunPlan, free_name};
 use super::session::{NO_TIME_LEFT, Session, reached_verdict};
@@ -160,6 +161,20 @@ const MAX_WALK: Duration = Duration::from_secs(10);
 /// The first line of a reason.
 fn first_line(why: &str) -> String {
     why.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// A case of a step contract that a search has found or not.
+struct SearchedCase {
+    case: ContractCase,
+    /// Why it is not known whether what was searched for exists.
+    undecided: Option<String>,
+}
+
+impl SearchedCase {
+    fn listed(self) -> UntakenCase {
+        let ContractCase { label, text, line, .. } = self.case;
+        UntakenCase { step: label, case: text, line, undecided: self.undecided }
+    }
 }
 
 struct Asking<'s, 'a> {
@@ -337,44 +352,78 @@ impl Asking<'_, '_> {
 
     /// The cases of step contracts that no reachable step is known to take, after one search for all of them.
     async fn untaken_cases(&mut self, module: &Module, cfg: &Cfg) -> Result<Vec<UntakenCase>, ToolError> {
-        let unasked = |why: String| UntakenCase { undecided: Some(why), ..UntakenCase::default() };
+        let not_searched =
+            |why: String| UntakenCase { step: "every step".to_owned(), undecided: Some(why), ..UntakenCase::default() };
         let cases = match contract_cases(module, cfg) {
             Ok(cases) if cases.is_empty() => return Ok(Vec::new()),
             Ok(cases) => cases,
-            Err(why) => return Ok(vec![unasked(why)]),
+            Err(why) => return Ok(vec![not_searched(why)]),
         };
-        let (untaken, why) = self.search_cases(cfg, cases, CaseSearch::Steps).await?;
-        if untaken.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (untaken, _) = self.search_cases(cfg, untaken, CaseSearch::StatesThatStay).await?;
-        let untaken = untaken.into_iter().map(|case| UntakenCase {
-            step: case.label,
-            case: case.words,
-            line: case.line,
-            undecided: why.clone(),
-        });
-        Ok(untaken.collect())
+        let (_, untaken) = self.search_cases(cfg, cases, CaseSearch::Taken).await?;
+        // A case that only ever changes nothing is shown by no step. So it is left out if a reachable state allows it.
+        let (stuttering, listed) = self.search_again(cfg, untaken, CaseSearch::StutteringAllowed).await?;
+        let (changing, _) = self.search_again(cfg, stuttering, CaseSearch::ChangeAllowed).await?;
+        let mut untaken: Vec<UntakenCase> = listed.into_iter().chain(changing).map(SearchedCase::listed).collect();
+        untaken.sort_by_key(|case| case.line);
+        Ok(untaken)
     }
 
-    /// The cases that the search does not find, and why it does not decide them.
+    /// Searches for cases that an earlier search has not found. What that one did not decide stays undecided. Returns the cases that
+    /// this search finds, and the others.
+    async fn search_again(
+        &mut self,
+        cfg: &Cfg,
+        cases: Vec<SearchedCase>,
+        search: CaseSearch,
+    ) -> Result<(Vec<SearchedCase>, Vec<SearchedCase>), ToolError> {
+        if cases.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let known: BTreeMap<String, Option<String>> =
+            cases.iter().map(|one| (one.case.definition.clone(), one.undecided.clone())).collect();
+        let (found, rest) = self.search_cases(cfg, cases.into_iter().map(|one| one.case).collect(), search).await?;
+        let with_reason = |one: SearchedCase| {
+            let earlier = known.get(&one.case.definition).cloned().flatten();
+            SearchedCase { undecided: earlier.or(one.undecided), ..one }
+        };
+        Ok((found.into_iter().map(with_reason).collect(), rest.into_iter().map(with_reason).collect()))
+    }
+
+    /// Searches for all cases at once. If an error ends the search, those that are left are searched for one by one, because an error
+    /// in one formula hides the others. Returns the cases that were found, and the others.
     async fn search_cases(
         &mut self,
         cfg: &Cfg,
         cases: Vec<ContractCase>,
         search: CaseSearch,
-    ) -> Result<(Vec<ContractCase>, Option<String>), ToolError> {
-        let (plan, names) = plan::contract_cases(&self.session.request.spec, cfg, &cases, search);
-        let limits = PastViolationLimits { states: Some(MAX_STATES_FOR_CASES), depth: None, ends_after_all: true };
-        let (found, why) = match self.run_past_violations(&plan, limits, self.left).await? {
-            Ok(PastViolations { violated, run, .. }) => match reached_verdict(run) {
-                Reached::Unknown(why) => (violated, Some(first_line(&why))),
-                Reached::Yes { .. } | Reached::No => (violated, None),
-            },
-            Err(why) => (Vec::new(), Some(first_line(&why))),
-        };
-        let rest = cases.into_iter().zip(names).filter(|(_, name)| !found.contains(name));
-        Ok((rest.map(|(case, _)| case).collect(), why))
+    ) -> Result<(Vec<SearchedCase>, Vec<SearchedCase>), ToolError> {
+        let (mut found, mut rest) = (Vec::new(), Vec::new());
+        let mut batches = vec![cases];
+        while let Some(batch) = batches.pop() {
+            let (plan, names) = plan::contract_cases(&self.session.request.spec, cfg, &batch, search);
+            let limits = PastViolationLimits { states: Some(MAX_STATES_FOR_CASES), depth: None, ends_after_all: true };
+            let (violated, why, is_limit) = match self.run_past_violations(&plan, limits, self.left).await? {
+                Ok(PastViolations { violated, run, .. }) => {
+                    let is_limit = run.verdict.is_timed_out() || is_state_limit(&run.verdict);
+                    match reached_verdict(run) {
+                        Reached::Unknown(why) => (violated, Some(first_line(&why)), is_limit),
+                        Reached::Yes { .. } | Reached::No => (violated, None, is_limit),
+                    }
+                }
+                Err(why) => (Vec::new(), Some(first_line(&why)), true),
+            };
+            let is_alone = batch.len() == 1;
+            for (case, name) in batch.into_iter().zip(names) {
+                if violated.contains(&name) {
+                    found.push(SearchedCase { case, undecided: None });
+                } else if why.is_some() && !is_limit && !is_alone {
+                    batches.push(vec![case]);
+                } else {
+                    rest.push(SearchedCase { case, undecided: why.clone() });
+                }
+            }
+        }
+        Ok((found, rest))
     }
 
     /// Searches past violations with the quick checker. The inner error says why there was no search.

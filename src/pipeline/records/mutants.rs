@@ -36,9 +36,9 @@ pub struct Judged {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedMutant {
-    /// For example `Withdraw: drop guard`. Journals before version 0.3 have the place in it: `Spec.tla:41:12 drop guard`.
+    /// For example `Withdraw: drop guard`. Earlier journals have the place in it: `Spec.tla:41:12 drop guard`.
     pub name: String,
-    /// For example `Spec.tla:41:12`; empty in journals before version 0.3.
+    /// For example `Spec.tla:41:12`; empty in earlier journals.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
     /// The definition or label that it changes.
@@ -66,7 +66,7 @@ pub struct JudgedMutant {
 }
 
 impl JudgedMutant {
-    /// Why the review accepts that no property notices it; `None` if it does not. Reviews before version 0.3 know it by its place.
+    /// Why the review accepts that no property notices it; `None` if it does not. Earlier recordings use the name with its place.
     pub fn acceptance<'r>(&self, review: &'r Review) -> Option<&'r str> {
         let earlier = self.earlier_name();
         [Some(self.name.as_str()), earlier.as_deref()]
@@ -75,7 +75,7 @@ impl JudgedMutant {
             .find_map(|name| review.survivor_reason(name))
     }
 
-    /// The name that it had before version 0.3.
+    /// The name with its place, as earlier journals and recordings have it: `Spec.tla:41:12 drop guard`.
     pub fn earlier_name(&self) -> Option<String> {
         let change = self.name.strip_prefix(&self.definition)?.strip_prefix(": ")?;
         let is_number = |(_, number): &(&str, &str)| number.parse::<usize>().is_ok();
@@ -83,7 +83,7 @@ impl JudgedMutant {
         (!self.place.is_empty()).then(|| format!("{} {change}", self.place))
     }
 
-    /// Where it is, for a person.
+    /// The place, or the name in an earlier journal, which contains the place.
     pub fn place_or_name(&self) -> &str {
         if self.place.is_empty() { &self.name } else { &self.place }
     }

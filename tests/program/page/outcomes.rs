@@ -69,10 +69,15 @@ fn each_witness_of_a_run_has_the_path_that_its_journal_counts() {
     let recording = case.join("recording/run.jsonl");
     let arguments =
         ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--provider", "replay"];
-    bench.run(
-        &[&arguments[..], &["--checker", "embedded", "--bounds-budget", "0", "--out", "specs", "--html", "run.html"]]
+    bench
+        .run(
+            &[
+                &arguments[..],
+                &["--checker", "embedded", "--bounds-budget", "0", "--out", "specs", "--html", "run.html"],
+            ]
             .concat(),
-    );
+        )
+        .expect(0);
     let page = page(&bench);
     assert_eq!(traces(&page), traces(&bench.read("run.html")));
     let report: serde_json::Value =
