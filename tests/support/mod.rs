@@ -144,6 +144,11 @@ fn assert_event_is_in_vocabulary(event: &Value) {
     fields("", &event["data"], &mut |field| assert!(has_field(lifeline, field), "{field} of {lifeline}: {name}"));
 }
 
+/// The headings of the runs in the output of a check.
+pub fn runs_of(output: &str) -> Vec<&str> {
+    output.lines().filter(|line| line.starts_with("====")).collect()
+}
+
 /// One event's name.
 pub fn name(event: &Value) -> &str {
     event["name"].as_str().unwrap_or("")

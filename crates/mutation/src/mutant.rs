@@ -44,7 +44,7 @@ impl Mutant {
         format!("{definition}: {}{number}", self.change())
     }
 
-    /// Where it is: `Spec.tla:41:12`.
+    /// The place of the change: `Spec.tla:41:12`.
     pub fn place(&self, file: &str) -> String {
         format!("{file}:{}:{}", self.line, self.column)
     }

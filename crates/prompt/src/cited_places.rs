@@ -166,7 +166,7 @@ pub(super) fn quoted_words(place: &str) -> Vec<String> {
 pub(super) fn has_quote(text: &str, quote: &str) -> bool {
     let plain = |text: &str| -> String {
         let words = text.replace(['*', '_', '`'], "");
-        // Whoever quotes often types the plain form.
+        // Those who quote often type plain quotation marks and hyphens.
         let words = words.replace(['\u{2018}', '\u{2019}'], "'").replace(['\u{201c}', '\u{201d}'], "\"");
         let words = words.replace(['\u{2010}', '\u{2011}', '\u{2013}', '\u{2014}'], "-");
         words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()

@@ -1,4 +1,4 @@
-//! The bounds of a check: what it did not explore, and what it explored although nothing could be found there.
+//! The bounds of a check: everything that limits what its verdict says.
 
 use std::collections::BTreeMap;
 
@@ -53,11 +53,11 @@ pub struct Bounds {
 }
 
 /// A case of what the documents say a step does, which no reachable step is known to take.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UntakenCase {
-    /// The label of the step; empty if no case could be asked about.
+    /// The label of the step.
     pub step: String,
-    /// In the words of the contract.
+    /// The text of the case in the contract.
     pub case: String,
     /// Its line in the module that was checked, from 1.
     pub line: usize,
@@ -72,7 +72,6 @@ impl UntakenCase {
         let Self { case, line, undecided, .. } = self;
         let quoted = if case.contains('`') { case.clone() } else { format!("`{case}`") };
         match undecided {
-            Some(why) if case.is_empty() => format!("not decided: {why}"),
             None => format!("{quoted} (line {line})"),
             Some(why) => format!("{quoted} (line {line}; not decided: {why})"),
         }

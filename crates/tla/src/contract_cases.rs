@@ -11,11 +11,11 @@ use super::module::Module;
 use super::syntax::{Field, Id, MAX_DEPTH, NodeKind, Tree};
 use super::vacuity::free_prefix;
 
-/// Limit on the number of cases of all steps.
+/// Limit on the number of cases of a definition; the rest of it is one case.
 const MAX_CASES: usize = 300;
 /// Limit on the number of characters of a case in reports.
 const MAX_TEXT: usize = 160;
-/// Limit on the number of characters of each part of a case that is longer.
+/// Limit on the number of characters of a longer case, and of what surrounds it.
 const MAX_PART: usize = 90;
 /// Replaces the other cases. It is shorter than any formula about a step.
 const NEVER: &str = "0=1";
@@ -24,7 +24,7 @@ const NEVER: &str = "0=1";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractCase {
     pub label: String,
-    /// The case as the contract has it, on one line. An ellipsis stands for cases beside it.
+    /// The text of the case on one line, with what surrounds it; `…` stands for each other case there.
     pub text: String,
     /// The line of the case in the module, from 1.
     pub line: usize,
@@ -38,14 +38,10 @@ pub struct ContractCase {
 
 /// Finds the cases of the steps whose contract the configuration lists: the disjuncts of guard and effect, and the parts of `IF`
 /// and `CASE`. A guard or an effect with a single case is left out: coverage shows whether its step is taken.
-///
-/// # Errors
-///
-/// There are too many cases.
-pub fn contract_cases(module: &Module, cfg: &Cfg) -> Result<Vec<ContractCase>, String> {
-    let Some(steps) = DeclaredSteps::from_module(module) else { return Ok(Vec::new()) };
+pub fn contract_cases(module: &Module, cfg: &Cfg) -> Vec<ContractCase> {
+    let Some(steps) = DeclaredSteps::from_module(module) else { return Vec::new() };
     if !cfg.properties.iter().any(|name| name.starts_with(CONTRACT)) {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let prefix = free_prefix(module);
     let mut cases = Vec::new();
@@ -59,17 +55,14 @@ pub fn contract_cases(module: &Module, cfg: &Cfg) -> Result<Vec<ContractCase>, S
             }
         }
     }
-    if cases.len() > MAX_CASES {
-        return Err(format!("the contracts have more than {MAX_CASES} cases"));
-    }
-    Ok(cases)
+    cases
 }
 
 /// A case of a definition.
 #[derive(Debug, Clone)]
 struct Leaf {
     id: Id,
-    /// The outermost alternative that contains the case, or the `IF` or `CASE` around it.
+    /// The outermost disjunct, conjunction, `IF` or `CASE` that contains the case.
     whole: Option<Id>,
     /// The other cases.
     others: Vec<Range<usize>>,
@@ -105,7 +98,7 @@ impl Leaf {
         }
     }
 
-    /// The case with what surrounds it. Of one that is too long, the case itself and the beginning of what surrounds it.
+    /// The case with what surrounds it; if that is too long, the case and the beginning of what surrounds it, in backticks.
     fn text(&self, module: &Module, tree: &Tree) -> String {
         let own = one_line(tree.text(self.id, &module.source));
         let Some(whole) = self.whole else { return shortened(&own, MAX_TEXT) };
@@ -120,7 +113,7 @@ impl Leaf {
         if whole.chars().count() <= MAX_TEXT || whole == own {
             return shortened(&whole, MAX_TEXT);
         }
-        format!("{} in {}", shortened(&own, MAX_PART), shortened(&whole, MAX_PART))
+        format!("`{}`, in `{}`", shortened(&own, MAX_PART), shortened(&whole, MAX_PART))
     }
 }
 

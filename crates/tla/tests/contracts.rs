@@ -247,7 +247,7 @@ fn cases(effect: &str) -> Vec<ContractCase> {
     let text = format!("{START}Guard_Work(self) == n < Max\nEffect_Work(self) ==\n    {effect}\n====\n");
     let module = Module::parse(&MODULE.replace("====\n", &text)).unwrap();
     let cfg = Cfg { properties: vec!["Contract_Work".to_owned()], ..Cfg::default() };
-    contract_cases(&module, &cfg).unwrap()
+    contract_cases(&module, &cfg)
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn each_alternative_of_an_effect_is_a_case() {
     assert!(texts("n' = n + 1 \\/ FALSE").is_empty());
     assert_eq!(texts("n' = n + 1 \\/ n'=2"), ["n' = n + 1", "n'=2"]);
     assert_eq!(texts("C_A \\/ C_B"), ["C_A", "C_B"]);
-    // What surrounds a case is part of it, and an ellipsis stands for the others.
+    // The text has what surrounds a case, and `…` for each other case there.
     assert_eq!(
         texts("IF n > 1 THEN n' = 0 ELSE n' = 1 \\/ n' = 2"),
         ["IF n > 1 THEN n' = 0 ELSE …", "IF n > 1 THEN … ELSE n' = 1 \\/ …", "IF n > 1 THEN … ELSE … \\/ n' = 2"]
@@ -279,7 +279,7 @@ fn each_alternative_of_an_effect_is_a_case() {
         texts("(\\E k \\in 1..2 : n' = k) \\/ (LET k == 1 IN n' = k)"),
         ["(\\E k \\in 1..2 : n' = k)", "(LET k == 1 IN n' = k)"]
     );
-    // Of two conjuncts with cases, each case is asked about with all of the other conjunct.
+    // If two conjuncts have cases, a case of one is searched for with any case of the other.
     assert_eq!(
         texts("(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)")[1..3],
         ["(… \\/ n' = 2) /\\ (log' = 1 \\/ log' = 2)", "(n' = 1 \\/ n' = 2) /\\ (log' = 1 \\/ …)"]
@@ -287,7 +287,7 @@ fn each_alternative_of_an_effect_is_a_case() {
     // A case that is too long is shown with the beginning of what surrounds it.
     let long = "n > 0 /\\ ".repeat(30);
     let found = texts(&format!("{long} (n' = 1 \\/ n' = 2)"));
-    assert!(found[1].starts_with("n' = 2 in n > 0 /\\ n > 0 ") && found[1].ends_with('…'), "{found:?}");
+    assert!(found[1].starts_with("`n' = 2`, in `n > 0 /\\ n > 0 ") && found[1].ends_with("…`"), "{found:?}");
 }
 
 #[test]
@@ -306,5 +306,5 @@ fn a_case_is_asked_about_without_the_others_and_in_its_columns() {
         "\\E self \\in Clients : pc[self] = \"Work\" /\\ (pc'[self] # \"Work\" \\/ pc' = pc) /\\ Guard_Work(self) /\\ TlaforgeStepCase1(self)"
     );
     let module = Module::parse(&MODULE.replace("====\n", &format!("{START}====\n"))).unwrap();
-    assert!(contract_cases(&module, &Cfg::default()).unwrap().is_empty());
+    assert!(contract_cases(&module, &Cfg::default()).is_empty());
 }

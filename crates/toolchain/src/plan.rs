@@ -282,15 +282,7 @@ pub(crate) fn question(spec: &SpecText, cfg: &Cfg, name: &str, question: &Questi
     } else {
         Parts { invariants: &checked, view: true, ..Parts::default() }
     };
-    RunPlan {
-        label: format!("question {name}"),
-        cfg: render(cfg, &parts),
-        wrapper: Some((module, text)),
-        deadlock: false,
-        coverage: false,
-        order: SearchOrder::SingleThread,
-        jvm: Jvm::FastStart,
-    }
+    in_module((module, text), format!("question {name}"), render(cfg, &parts))
 }
 
 /// What a run searches for, for each case of step contracts.
@@ -330,15 +322,7 @@ pub(crate) fn contract_cases(
         CaseSearch::Taken => Parts { properties: &names, ..Parts::default() },
         CaseSearch::ChangeAllowed | CaseSearch::StutteringAllowed => Parts { invariants: &names, ..Parts::default() },
     };
-    let plan = RunPlan {
-        label: "cases of step contracts".to_owned(),
-        cfg: render(cfg, &parts),
-        wrapper: Some((module, text)),
-        deadlock: false,
-        coverage: false,
-        order: SearchOrder::SingleThread,
-        jvm: Jvm::FastStart,
-    };
+    let plan = in_module((module, text), "cases of step contracts".to_owned(), render(cfg, &parts));
     (plan, names)
 }
 
@@ -363,10 +347,15 @@ pub(crate) fn type_walk(spec: &SpecText, cfg: &Cfg, number: usize, walk: &TypeWa
     } else {
         Parts { properties: checked, ..Parts::default() }
     };
+    in_module((module, text), format!("states of the types, {}", walk.property), render(&cfg, &parts))
+}
+
+/// A short run of a module that extends the specification's, always in the same order.
+fn in_module(module: (String, String), label: String, cfg: String) -> RunPlan {
     RunPlan {
-        label: format!("states of the types, {}", walk.property),
-        cfg: render(&cfg, &parts),
-        wrapper: Some((module, text)),
+        label,
+        cfg,
+        wrapper: Some(module),
         deadlock: false,
         coverage: false,
         order: SearchOrder::SingleThread,

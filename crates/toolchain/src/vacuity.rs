@@ -24,6 +24,8 @@ const FIRST_PAIR: usize = 10_000;
 /// Distinct states at which the search for a state that violates a property ends.
 const MAX_TYPED_STATES: u64 = 10_000;
 
+/// Maximum number of cases of step contracts that are searched for.
+const MAX_CASES: usize = 300;
 /// Distinct states at which the search for the cases of step contracts ends.
 const MAX_STATES_FOR_CASES: u64 = 100_000;
 
@@ -352,18 +354,19 @@ impl Asking<'_, '_> {
 
     /// The cases of step contracts that no reachable step is known to take, after one search for all of them.
     async fn untaken_cases(&mut self, module: &Module, cfg: &Cfg) -> Result<Vec<UntakenCase>, ToolError> {
-        let not_searched =
-            |why: String| UntakenCase { step: "every step".to_owned(), undecided: Some(why), ..UntakenCase::default() };
-        let cases = match contract_cases(module, cfg) {
-            Ok(cases) if cases.is_empty() => return Ok(Vec::new()),
-            Ok(cases) => cases,
-            Err(why) => return Ok(vec![not_searched(why)]),
-        };
+        let mut cases = contract_cases(module, cfg);
+        if cases.is_empty() {
+            return Ok(Vec::new());
+        }
+        let too_many = Some(format!("more than {MAX_CASES} cases"));
+        let left_out = cases.split_off(MAX_CASES.min(cases.len())).into_iter();
+        let left_out = left_out.map(|case| SearchedCase { case, undecided: too_many.clone() });
         let (_, untaken) = self.search_cases(cfg, cases, CaseSearch::Taken).await?;
         // A case that only ever changes nothing is shown by no step. So it is left out if a reachable state allows it.
         let (stuttering, listed) = self.search_again(cfg, untaken, CaseSearch::StutteringAllowed).await?;
         let (changing, _) = self.search_again(cfg, stuttering, CaseSearch::ChangeAllowed).await?;
-        let mut untaken: Vec<UntakenCase> = listed.into_iter().chain(changing).map(SearchedCase::listed).collect();
+        let untaken = listed.into_iter().chain(changing).chain(left_out);
+        let mut untaken: Vec<UntakenCase> = untaken.map(SearchedCase::listed).collect();
         untaken.sort_by_key(|case| case.line);
         Ok(untaken)
     }

@@ -167,3 +167,22 @@ fn an_assertion_in_an_invariant_is_violated_for_both_checkers() {
         assert_eq!(all["trace"].as_array().map(Vec::len), Some(3), "{checker}: {all:#}");
     }
 }
+
+/// A result that an earlier version has written names the mutant by its place. It counts, under the name of today.
+#[test]
+fn a_kept_result_has_the_name_of_today() {
+    let bench = bench("One");
+    let args = ["mutate", "L.tla", "--format", "json", "--checker", "embedded", "--operator", "drop-guard"];
+    let today = object(&bench.run(&args).expect(0));
+    let lines = bench.read("mutants.out/outcomes.jsonl");
+    let earlier = lines.lines().map(|line| {
+        let mut result: Value = serde_json::from_str(line).unwrap();
+        let fields = result.as_object_mut().unwrap();
+        let place = fields.remove("place").unwrap();
+        fields["name"] = format!("{} drop guard", place.as_str().unwrap()).into();
+        format!("{result}\n")
+    });
+    bench.write("mutants.out/outcomes.jsonl", earlier.collect::<String>());
+    let done = bench.run(&args).expect(0).says(&["have results already"]);
+    assert_eq!(object(&done)["mutants"], today["mutants"]);
+}
