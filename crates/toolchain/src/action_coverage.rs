@@ -63,7 +63,7 @@ pub(super) async fn check_in_one_run(
     };
     let all: Vec<usize> = (0..actions.as_ref().map_or(0, |actions| actions.disjuncts.actions.len())).collect();
     let cfg = &request.cfg;
-    // With a constraint, "holds" for a temporal property may decide nothing: see `limit_to_constraint`.
+    // With a constraint, "holds" for a temporal property may decide nothing: see `limit_liveness_to_constraint`.
     // SYMMETRY and VIEW give temporal properties false counterexamples, so with them they need a run of their own.
     let separate_properties = !cfg.symmetry.is_empty() || cfg.view.is_some() || !cfg.constraints.is_empty();
     let properties = if separate_properties { Vec::new() } else { cfg.properties.clone() };

@@ -106,10 +106,6 @@ impl Compiled {
 }
 
 impl Source {
-    pub(super) fn has_action_constraint(&self) -> bool {
-        Cfg::parse(&self.cfg).is_ok_and(|cfg| !cfg.action_constraints.is_empty())
-    }
-
     /// `line 4, column 8 of module M`, if the place is in one of the modules.
     pub(super) fn position(&self, files: &[String], place: Place) -> Option<String> {
         let module = files.get(place.file())?;

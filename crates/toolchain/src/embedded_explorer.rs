@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tlaforge_process::{Cancel, Status};
-use tlaforge_tla::semantic::has_only_step_properties;
 use tlaforge_tla::{ActionCoverage, Cfg, Checker, Trace, Verdict, WitnessOutcome};
 
 use super::action_coverage;
@@ -42,7 +41,7 @@ async fn run_plan(
         done => (done, 1),
     };
     let (verdict, parsed) = interpret(&checker_run, cx)?;
-    let verdict = limit_to_constraint(verdict, spec, plan);
+    let verdict = limit_to_action_constraint(verdict, plan);
     let seconds = (before + checker_run.ended.wall).as_secs_f64();
     Ok((Run { verdict, parsed, seconds, workers }, checker_run.output))
 }
@@ -100,7 +99,7 @@ async fn run_past_violations(
     };
     let open = Cfg { properties: cfg.properties.iter().filter(|name| is_open(name)).cloned().collect(), ..cfg.clone() };
     let open_plan = RunPlan { cfg: open.render(), ..plan.clone() };
-    let verdict = limit_to_constraint(verdict, spec, &open_plan);
+    let verdict = limit_to_action_constraint(verdict, &open_plan);
     let seconds = checker_run.ended.wall.as_secs_f64();
     let run = Run { verdict, parsed, seconds, workers: 1 };
     Ok(Some(PastViolations { violated, run, output: checker_run.output }))
@@ -118,7 +117,7 @@ async fn search_witnesses(
     let plan = negations.add_to(spec, &plan::witnesses(&request.cfg));
     let checker_run = checker.explore_past_violations(spec, &plan, negations.continues(true), cx).await?;
     let rest = match interpret(&checker_run, cx) {
-        Ok((verdict, _)) => Some(limit_to_constraint(verdict, spec, &plan)),
+        Ok((verdict, _)) => Some(limit_to_action_constraint(verdict, &plan)),
         Err(error) if error.is_fatal() => return Err(error),
         // Also the end of a run that has reached all of them.
         Err(_) => None,
@@ -127,21 +126,9 @@ async fn search_witnesses(
     Ok(FurtherRuns { result: decided, warnings: Vec::new(), output: checker_run.output })
 }
 
-/// TLC also evaluates `[]P` and the initial part of a property in the states that a CONSTRAINT cuts off; tla-mc does
-/// not. With a constraint, "holds" is therefore a verdict only for properties about steps.
-fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
+/// TLC also checks properties in the steps that an ACTION_CONSTRAINT cuts off; tla-mc does not.
+fn limit_to_action_constraint(verdict: Verdict, plan: &RunPlan) -> Verdict {
     match (verdict, Cfg::parse(&plan.cfg)) {
-        (Verdict::Holds, Ok(cfg))
-            if !cfg.constraints.is_empty()
-                && !has_only_step_properties(&spec.name, &spec.text, &spec.local_modules, &cfg) =>
-        {
-            let reason = format!(
-                "no violation of a property was found, but the embedded checker does not evaluate `[]P` and initial parts of \
-                 properties in the states that the constraint cuts off ({}); TLC does (--checker tlc)",
-                cfg.constraints.join(", ")
-            );
-            Verdict::inconclusive(reason)
-        }
         (Verdict::Holds, Ok(cfg)) if !cfg.action_constraints.is_empty() && !cfg.properties.is_empty() => {
             Verdict::inconclusive(format!(
                 "no violation of a property was found, but not in the steps that the ACTION_CONSTRAINT cuts off ({})",

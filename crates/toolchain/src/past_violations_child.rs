@@ -62,7 +62,7 @@ fn explore(task: Task) -> Result<u8, String> {
     let (program, temporal) = (&compiled.program, &compiled.temporal);
     let strict = compiled.strict_engine(&task.source);
     let make = || compiled.interpreter(&task.source);
-    let locating = LocatingEngine { program, make: &make, interpreter: OnceLock::new() };
+    let locating = LocatingEngine::new(program, &make)?;
     let inner: &dyn Engine = match &strict {
         Some(strict) => strict,
         None => &locating,
@@ -113,10 +113,6 @@ fn explore(task: Task) -> Result<u8, String> {
         }
         Some(Failure::InitProperty(name, _)) => {
             (VIOLATED, Some(format!("Error: Property {name} is violated by the initial state above.")))
-        }
-        // To TLC, a state of which a constraint cuts off every step is no deadlock.
-        Some(Failure::Deadlock(_)) if task.source.has_action_constraint() => {
-            (FAILED, Some("Error: there is a state without a step that the ACTION_CONSTRAINT allows".to_owned()))
         }
         Some(Failure::Deadlock(_)) => (VIOLATED, Some("Error: Deadlock reached.".to_owned())),
         Some(Failure::Eval(what, _)) => (FAILED, Some(format!("Error: {what}"))),
@@ -185,11 +181,62 @@ struct LocatingEngine<'c> {
     make: &'c (dyn Fn() -> Interpreter<'c> + Sync),
     /// It is needed only if an evaluation fails.
     interpreter: OnceLock<Interpreter<'c>>,
+    /// If the specification has a constraint, the properties of which states a part is about.
+    state_properties: Vec<Inst<'c>>,
+    /// Whether the checker has left the initial states.
+    has_expanded: AtomicBool,
+    buffers: Mutex<Bufs>,
 }
 
 impl<'c> LocatingEngine<'c> {
+    fn new(program: &'c Program, make: &'c (dyn Fn() -> Interpreter<'c> + Sync)) -> Result<Self, String> {
+        let state_properties = if program.constraints.is_empty() {
+            Vec::new()
+        } else {
+            let (instances, _) = liveness::instances(program)?;
+            instances.into_iter().filter(|one| matches!(one.leaf, TProp::Always(_) | TProp::Init(_))).collect()
+        };
+        Ok(Self {
+            program,
+            make,
+            interpreter: OnceLock::new(),
+            state_properties,
+            has_expanded: AtomicBool::new(false),
+            buffers: Mutex::default(),
+        })
+    }
+
     fn interpreter(&self) -> &Interpreter<'c> {
         self.interpreter.get_or_init(self.make)
+    }
+
+    /// Whether a state that a constraint cuts off violates `[]P`, or an initial state the initial part of a property. TLC
+    /// evaluates both before it drops the state.
+    fn violates_property(&self, state: &[Value]) -> Result<bool, String> {
+        if self.state_properties.is_empty() {
+            return Ok(false);
+        }
+        let mut buffers = self.buffers.lock().map_err(|e| e.to_string())?;
+        for property in &self.state_properties {
+            let predicate = match property.leaf {
+                TProp::Always(predicate) => predicate,
+                TProp::Init(predicate)
+                    if !self.has_expanded.load(Ordering::Relaxed)
+                        && property.guard_holds(self.program, state, &mut buffers)? =>
+                {
+                    predicate
+                }
+                _ => continue,
+            };
+            let holds =
+                liveness::eval_env(self.program, predicate, property.frame, &property.env, state, None, &mut buffers)
+                    .and_then(|value| value.as_bool())
+                    .map_err(|what| format!("evaluating {}: {what}", property.name))?;
+            if !holds {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -199,6 +246,7 @@ impl Engine for LocatingEngine<'_> {
     }
 
     fn next<'a>(&self, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Result<(), String> {
+        self.has_expanded.store(true, Ordering::Relaxed);
         let state = cx.state;
         self.program.next(cx, k).map_err(|what| self.interpreter().located(what, Some(state)))
     }
@@ -212,7 +260,10 @@ impl Engine for LocatingEngine<'_> {
     fn constraint(&self, index: usize, cx: &mut Cx) -> Result<bool, String> {
         let state = cx.state;
         let name = &self.program.constraints[index].name;
-        self.program.constraint(index, cx).map_err(|what| self.interpreter().located_in(what, name, state))
+        let is_inside =
+            self.program.constraint(index, cx).map_err(|what| self.interpreter().located_in(what, name, state))?;
+        // The checker keeps a state with a violation, and ends with it.
+        Ok(is_inside || self.violates_property(state)?)
     }
 
     fn view(&self, cx: &mut Cx) -> Result<Value, String> {

@@ -57,6 +57,15 @@ const PROPERTIES: &[(&str, bool)] = &[
     ("\\* not TLC\nEv(z) == [](z >= 0)\nP == Ev(x)", true),
     ("\\* not TLC\nLt(z) == [](z < 3)\nP == Lt(x)", false),
     ("\\* not TLC\nBoth(F) == F /\\ [](x < 4)\nP == Both(x = 0)", true),
+    // A recursive operator that uses an operator with an operator as parameter.
+    (
+        "Each(F(_), S) == {F(e) : e \\in S}\nRECURSIVE Total(_, _)\n\
+         Total(f, n) == IF n = 0 THEN Cardinality(Each(LAMBDA k : k, {f[0]})) - 1 ELSE f[n % 2] + Total(f, n - 1)\n\
+         P == [](Total(g, 2) = g[0] + g[1]) /\\ [][Total(g, 2)' = Total(g, 2) + x']_x",
+        true,
+    ),
+    ("Ap(F(_), e) == F(e)\nThrice(F(_), e) == Ap(F, e) + 2\nP == [][Thrice(LAMBDA k : k', x) = x + 3]_x", true),
+    ("Ap(F(_), e) == F(e)\nP == [][LET Next2(k) == k' IN Ap(Next2, x) = x + 1]_x", true),
     ("Inv == x < 3\nP == []Inv", false),
     // A LAMBDA with a name of the definition around it, in two states.
     ("Pr(b) == b'\nAp(F(_), a) == Pr(F(a))\nOp(z) == Ap(LAMBDA k : k + z, 1)\nP == [][Op(x) = x' + 1]_x", true),

@@ -7,6 +7,7 @@ mod command;
 mod community;
 mod constraints;
 mod elaboration;
+mod enabled_in_instances;
 mod kinds;
 mod naive;
 mod neutral_names;

@@ -61,6 +61,18 @@ struct Conjuncts {
     fairness: Vec<(NodeId, Env)>,
 }
 
+/// The steps that action constraints leave. A state of which they cut off every step keeps itself as a successor, because TLC
+/// does not take it for a deadlock.
+fn with_action_constraints(next: CoreExpr, cut: CoreExpr, variables: &[String]) -> CoreExpr {
+    let place = next.place;
+    let at = |form| CoreExpr::new(form, place);
+    let enabled = |action: CoreExpr| at(CoreForm::Enabled(Box::new(action)));
+    let kept = at(CoreForm::And(vec![next.clone(), cut]));
+    let none_is_kept = at(CoreForm::Primitive(Primitive::Not, vec![enabled(kept.clone())]));
+    let stays = at(CoreForm::Unchanged(variables.to_vec()));
+    at(CoreForm::Or(vec![kept, at(CoreForm::And(vec![enabled(next), none_is_kept, stays]))]))
+}
+
 impl Elaborator<'_> {
     fn core(&mut self, cfg: &Cfg) -> Elaborated<Core> {
         if cfg.symmetry.len() > 1 {
@@ -75,9 +87,7 @@ impl Elaborator<'_> {
         core.constraints = self.named_formulas(&cfg.constraints)?;
         core.behaviour = self.behaviour(cfg, &mut core.fairness)?;
         if let (Some((_, next)), Some(cut)) = (&mut core.behaviour, self.action_constraints(cfg)?) {
-            let place = next.place;
-            let all = vec![std::mem::replace(next, cut.clone()), cut];
-            *next = CoreExpr::new(CoreForm::And(all), place);
+            *next = with_action_constraints(next.clone(), cut, &core.variables);
         }
         for name in &cfg.properties {
             core.properties.push((name.clone(), self.root_formula(name, Reading::of(Use::Temporal))?));

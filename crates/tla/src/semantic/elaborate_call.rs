@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::builtin::BuiltInForm;
 use super::core_form::{CoreBody, CoreDefinition, CoreExpr, CoreForm, PRIMITIVES};
-use super::elaborate_expression::with_definitions;
+use super::elaborate_expression::{ENABLED_OF_JOINED_VARIABLES, with_definitions};
 use super::elaborate_scope::{Binding, Env, Group, GroupKind, MAX_NESTING, Meaning, Member};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use, Version};
 use super::graph::{ACTION, Application, CONSTANT, Level, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
@@ -66,12 +66,27 @@ impl Elaborator<'_> {
             let form = match self.meaning(symbol, &scope) {
                 Meaning::Bound(Binding::Name(name) | Binding::Old(name, _)) => CoreForm::Bound(name.to_string()),
                 Meaning::Bound(Binding::Own(name)) => CoreForm::Call(name.to_string(), Vec::new()),
-                Meaning::Bound(Binding::Expression(node, inner)) => return self.expression(node, &inner, reading),
+                Meaning::Bound(Binding::Expression(node, inner)) => {
+                    self.check_scope(node, &inner, place, reading)?;
+                    return self.expression(node, &inner, reading);
+                }
+                Meaning::Bound(Binding::Free(_, _, next)) if reading.primed => CoreForm::NextVariable(next.to_string()),
+                Meaning::Bound(Binding::Free(node, inner, _)) => {
+                    // The value belongs to the specification around.
+                    let is_below = std::mem::replace(&mut self.is_below_enabled, false);
+                    let value = self.expression(node, &inner, reading.value());
+                    self.is_below_enabled = is_below;
+                    return value;
+                }
                 Meaning::Bound(Binding::Operator(operator, inner)) => {
+                    if let Some(body) = self.model.graph.symbol(operator).body {
+                        self.check_scope(body, &inner, place, reading)?;
+                    }
                     (symbol, scope) = (operator, inner);
                     continue;
                 }
                 Meaning::Member(group, index) => {
+                    self.check_scope(group.members[index].node, &group.scope(), place, reading)?;
                     let callee = Callee {
                         member: group.members[index].clone(),
                         scope: group.scope(),
@@ -118,6 +133,9 @@ impl Elaborator<'_> {
         }
         let definition = self.model.graph.symbol(symbol).clone();
         let form = match definition.kind {
+            SymbolKind::Variable if reading.primed && self.is_below_enabled => {
+                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+            }
             SymbolKind::Variable if reading.primed => CoreForm::NextVariable(definition.name.to_string()),
             SymbolKind::Variable => CoreForm::Variable(definition.name.to_string()),
             SymbolKind::Constant => {
@@ -141,6 +159,9 @@ impl Elaborator<'_> {
                         &format!("`{}`, which has no definition,", definition.name),
                     ));
                 };
+                if self.is_below_enabled && self.reads_variables(symbol) {
+                    self.check_scope(callee.member.node, &callee.scope, place, reading)?;
+                }
                 return self.call(&callee, arguments, place, env, reading).map(Some);
             }
             SymbolKind::Parameter | SymbolKind::Instance | SymbolKind::New(_) | SymbolKind::Step => {
@@ -148,6 +169,17 @@ impl Elaborator<'_> {
             }
         };
         Ok(Some(CoreExpr::new(form, place)))
+    }
+
+    /// Refuses an expression below ENABLED in an instance that comes from outside of the instance, if it is about a step.
+    fn check_scope(&mut self, node: NodeId, scope: &Env, place: Place, reading: Reading) -> Elaborated<()> {
+        if self.is_below_enabled && !scope.has_free_variables() {
+            let level = self.level(node, scope)?;
+            if level >= ACTION || reading.primed && level > CONSTANT {
+                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+            }
+        }
+        Ok(())
     }
 
     fn callee(&mut self, symbol: SymbolId, scope: &Env) -> Option<Callee> {
@@ -260,7 +292,11 @@ impl Elaborator<'_> {
             Use::Temporal => CONSTANT,
         };
         let is_recursive = self.model.graph.symbol(*symbol).recursive.is_some();
-        let is_plain = self.is_plain(*symbol);
+        let is_plain = self.is_plain(*symbol)
+            && arguments.iter().all(|argument| match self.model.graph.node(*argument) {
+                Node::Operator(operator) => self.is_plain_argument(*operator, env),
+                _ => true,
+            });
         let mut passing = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
             if matches!(self.model.graph.node(*argument), Node::Operator(_)) {

@@ -8,10 +8,9 @@ use super::elaborate_scope::{AT, Binding, Env, GroupKind, Meaning};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use};
 use super::graph::{Application, Detail, Node, NodeId, Place, SymbolKind, TEMPORAL};
 
-/// In TLA+, ENABLED is about the variables of the module, each of which may have any next value, and the instance gives
-/// them no independent ones.
-const ENABLED_OF_JOINED_VARIABLES: &str =
-    "ENABLED, or fairness, in an instance that does not give each variable of its module a variable of its own,";
+/// What is not evaluated of ENABLED in an instance: see [`Elaborator::free_variables`].
+pub(super) const ENABLED_OF_JOINED_VARIABLES: &str = "ENABLED, or fairness, in an instance that does not give each \
+    variable of its module a variable of its own, with more variables than the specification, or with steps from outside,";
 
 impl Elaborator<'_> {
     pub(super) fn expression(&mut self, node: NodeId, env: &Env, reading: Reading) -> Elaborated<CoreExpr> {
@@ -142,7 +141,10 @@ impl Elaborator<'_> {
                     return Err(Refusal::not_evaluated(place, "a prime on ENABLED"));
                 }
                 if self.joins_variables(env) {
-                    return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+                    let action = self.below_enabled(env, place, |elaborator, env| {
+                        elaborator.expression(*action, env, Reading::of(Use::Action))
+                    })?;
+                    return Ok(CoreForm::Enabled(Box::new(action)));
                 }
                 CoreForm::Enabled(Box::new(self.expression(*action, env, Reading::of(Use::Action))?))
             }
@@ -184,7 +186,13 @@ impl Elaborator<'_> {
             return None;
         }
         let (operand, scope) = self.unfolded(operand, &scope);
-        self.variable(operand, &scope).map(CoreForm::NextVariable)
+        if let Node::Apply(application) = self.model.graph.node(operand)
+            && let Meaning::Bound(Binding::Free(_, _, next)) = self.meaning(application.operator, &scope)
+        {
+            return Some(CoreForm::NextVariable(next.to_string()));
+        }
+        // A variable of the specification is refused below ENABLED in an instance.
+        self.variable(operand, &scope).filter(|_| !self.is_below_enabled).map(CoreForm::NextVariable)
     }
 
     /// The name of a variable of the specification, if an expression is one.
@@ -284,14 +292,53 @@ impl Elaborator<'_> {
                 let changes = CoreExpr::new(CoreForm::Primitive(Primitive::Not, vec![stays]), place);
                 CoreForm::And(vec![action, changes])
             }
-            (F::WeakFairness | F::StrongFairness, _) if self.joins_variables(env) => {
-                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+            (F::WeakFairness | F::StrongFairness, [action, subscript]) if self.joins_variables(env) => {
+                self.fairness_by_definition(form == F::StrongFairness, [*action, *subscript], place, env)?
             }
             (F::WeakFairness, two) => CoreForm::WeakFairness(self.subscripted(two, env, Use::Action)?),
             (F::StrongFairness, two) => CoreForm::StrongFairness(self.subscripted(two, env, Use::Action)?),
             (F::ProofStep, [operand]) => return Ok(self.expression(*operand, env, reading)?.form),
             _ => return Err(Refusal::not_evaluated(place, &format!("the form {}", BUILT_INS[form as usize].name))),
         })
+    }
+
+    /// Elaborates an action below ENABLED in an instance.
+    fn below_enabled(
+        &mut self,
+        env: &Env,
+        place: Place,
+        elaborate: impl FnOnce(&mut Self, &Env) -> Elaborated<CoreExpr>,
+    ) -> Elaborated<CoreExpr> {
+        let free = self.free_variables(env);
+        let env = free.ok_or_else(|| Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES))?;
+        let is_below = std::mem::replace(&mut self.is_below_enabled, true);
+        let action = elaborate(self, &env);
+        self.is_below_enabled = is_below;
+        action
+    }
+
+    /// `WF_v(A)` as `[]<>~ENABLED <<A>>_v \/ []<><<A>>_v`, and `SF_v(A)` as `<>[]~ENABLED <<A>>_v \/ []<><<A>>_v`.
+    fn fairness_by_definition(
+        &mut self,
+        is_strong: bool,
+        two: [NodeId; 2],
+        place: Place,
+        env: &Env,
+    ) -> Elaborated<CoreForm> {
+        let at = |form| CoreExpr::new(form, place);
+        let always = |one| at(CoreForm::Always(Box::new(one)));
+        let eventually = |one| at(CoreForm::Eventually(Box::new(one)));
+        let action = self.below_enabled(env, place, |elaborator, env| {
+            let action = elaborator.expression(two[0], env, Reading::of(Use::Action))?;
+            let stays = at(elaborator.unchanged(two[1], place, env, Reading::VALUE)?);
+            let changes = at(CoreForm::Primitive(Primitive::Not, vec![stays]));
+            Ok(at(CoreForm::And(vec![action, changes])))
+        })?;
+        let enabled = at(CoreForm::Enabled(Box::new(action)));
+        let disabled = at(CoreForm::Primitive(Primitive::Not, vec![enabled]));
+        let disabled = if is_strong { eventually(always(disabled)) } else { always(eventually(disabled)) };
+        let taken = at(CoreForm::Angle(self.subscripted(&two, env, Use::Value)?));
+        Ok(CoreForm::Or(vec![disabled, always(eventually(taken))]))
     }
 
     fn subscripted(&mut self, two: &[NodeId], env: &Env, usage: Use) -> Elaborated<Box<(CoreExpr, CoreExpr)>> {
@@ -440,6 +487,10 @@ impl Elaborator<'_> {
     ) -> Elaborated<()> {
         let (found, scope) = self.unfolded(node, env);
         if let Some(name) = self.variable(found, &scope) {
+            if self.is_below_enabled {
+                let place = self.model.graph.place(node);
+                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+            }
             if !variables.contains(&name) {
                 variables.push(name);
             }

@@ -38,6 +38,8 @@ pub(super) struct Frame {
     pub(super) outer: Env,
     /// The number of the frame, if its values contain no local name; then definitions under it can be shared.
     pub(super) number: Option<usize>,
+    /// Within ENABLED: for each variable of the module, the variable of the specification that has its next value.
+    next_values: Option<HashMap<SymbolId, Rc<str>>>,
 }
 
 #[derive(Clone)]
@@ -48,6 +50,8 @@ pub(super) enum Binding {
     Own(Rc<str>),
     /// An expression to be written in place of the name.
     Expression(NodeId, Env),
+    /// A variable of an instance within ENABLED: its value, and the variable that has its next value, which any value may be.
+    Free(NodeId, Env, Rc<str>),
     Operator(SymbolId, Env),
     /// The old value in EXCEPT; whether it belongs to the next state.
     Old(Rc<str>, bool),
@@ -128,6 +132,11 @@ impl Env {
         Self { locals: self.locals.clone(), frame: Some(frame) }
     }
 
+    /// Whether the variables of the module around have any next values, independent of those of the specification.
+    pub(super) fn has_free_variables(&self) -> bool {
+        self.frame.as_ref().is_some_and(|frame| frame.next_values.is_some())
+    }
+
     pub(super) fn of_frame(frame: Rc<Frame>) -> Self {
         Self { locals: None, frame: Some(frame) }
     }
@@ -162,6 +171,10 @@ impl Elaborator<'_> {
         while let Some(frame) = around {
             let pairs = &self.model.graph.substitutions[frame.by as usize].pairs;
             if let Some((_, node)) = pairs.iter().find(|(known, _)| *known == symbol) {
+                let next = frame.next_values.as_ref().and_then(|all| all.get(&symbol));
+                if let Some(next) = next {
+                    return Meaning::Bound(Binding::Free(*node, frame.outer.clone(), next.clone()));
+                }
                 return Meaning::Bound(match self.model.graph.node(*node) {
                     Node::Operator(operator) => Binding::Operator(*operator, frame.outer.clone()),
                     _ => Binding::Expression(*node, frame.outer.clone()),
@@ -184,13 +197,37 @@ impl Elaborator<'_> {
             self.model.graph.substitutions[by as usize].pairs.iter().map(|(_, node)| *node).collect();
         let is_closed = outer_number != Some(None)
             && (env.has_no_locals() || values.iter().all(|node| !self.uses_locals(*node, env, &mut HashSet::new())));
-        let number = is_closed.then(|| {
-            let key = (by, outer_number.flatten());
-            let next = self.frames.len();
-            *self.frames.entry(key).or_insert(next)
-        });
+        let number = is_closed.then(|| self.frame_number(by, outer_number.flatten(), false));
         let outer = if is_closed { env.of_module() } else { env.clone() };
-        Rc::new(Frame { by, outer, number })
+        Rc::new(Frame { by, outer, number, next_values: None })
+    }
+
+    fn frame_number(&mut self, by: SubstitutionId, outer: Option<usize>, has_free_variables: bool) -> usize {
+        let next = self.frames.len();
+        *self.frames.entry((by, outer, has_free_variables)).or_insert(next)
+    }
+
+    /// The scope of an action below ENABLED in an instance. In TLA+ the instance of `ENABLED A` is about the variables of the
+    /// module: each has the value that the instance gives it, and any next value. The next values are those of as many
+    /// variables of the specification, which mean nothing else below ENABLED. `None` if these are too few.
+    pub(super) fn free_variables(&mut self, env: &Env) -> Option<Env> {
+        let frame = env.frame.as_ref()?;
+        let pairs = &self.model.graph.substitutions[frame.by as usize].pairs;
+        let variables = pairs.iter().map(|(symbol, _)| *symbol);
+        let variables: Vec<SymbolId> =
+            variables.filter(|symbol| self.model.graph.symbol(*symbol).kind == SymbolKind::Variable).collect();
+        let own: Vec<Rc<str>> = self.model.variables().into_keys().map(Rc::from).collect();
+        if variables.is_empty() || variables.len() > own.len() {
+            return None;
+        }
+        let outer_number = frame.outer.frame.as_ref().map(|around| around.number);
+        let number = match (frame.number, outer_number) {
+            (Some(_), outer) => Some(self.frame_number(frame.by, outer.flatten(), true)),
+            (None, _) => None,
+        };
+        let next_values = Some(variables.into_iter().zip(own).collect());
+        let free = Frame { by: frame.by, outer: frame.outer.clone(), number, next_values };
+        Some(env.within(Rc::new(free)))
     }
 
     /// Whether an instance around gives a variable of its module something else than a variable, or two of them the same.
@@ -275,30 +312,51 @@ impl Elaborator<'_> {
         found
     }
 
-    /// Whether all operators in a definition read a single state, so that a parameter may be replaced by its value.
+    /// Whether a definition, or one that it uses, contains a variable.
+    pub(super) fn reads_variables(&mut self, symbol: SymbolId) -> bool {
+        let declared = self.declared_symbols(symbol);
+        declared.iter().any(|one| self.model.graph.symbol(*one).kind == SymbolKind::Variable)
+    }
+
+    /// Whether all operators in a definition read a single state, so that a parameter may be replaced by its value. What is
+    /// given for the operators among its parameters has to be examined as well.
     pub(super) fn is_plain(&mut self, symbol: SymbolId) -> bool {
         if let Some(known) = self.plain.get(&symbol) {
             return *known;
         }
         // A recursive use adds nothing.
         self.plain.insert(symbol, true);
-        let is_plain = self.model.graph.symbol(symbol).body.is_none_or(|body| self.has_plain_operators(body));
+        let definition = self.model.graph.symbol(symbol);
+        let (body, own) = (definition.body, definition.parameters.clone());
+        let is_plain = body.is_none_or(|body| self.has_plain_operators(body, &own));
         self.plain.insert(symbol, is_plain);
         is_plain
     }
 
-    fn has_plain_operators(&mut self, node: NodeId) -> bool {
+    /// The same for an operator that is given for a parameter.
+    pub(super) fn is_plain_argument(&mut self, symbol: SymbolId, env: &Env) -> bool {
+        let (mut symbol, mut env) = (symbol, env.clone());
+        while let Meaning::Bound(Binding::Operator(given, around)) = self.meaning(symbol, &env) {
+            (symbol, env) = (given, around);
+        }
+        self.is_plain_operator(symbol, &[])
+    }
+
+    fn is_plain_operator(&mut self, symbol: SymbolId, own: &[SymbolId]) -> bool {
+        let symbol = self.model.replacement(symbol).flatten().unwrap_or(symbol);
+        let definition = self.model.graph.symbol(symbol);
+        match definition.kind {
+            SymbolKind::BuiltIn(row) => BUILT_INS[row].counts,
+            // It may be any operator.
+            SymbolKind::Parameter | SymbolKind::Constant if definition.arity > 0 => own.contains(&symbol),
+            _ => self.is_plain(symbol),
+        }
+    }
+
+    fn has_plain_operators(&mut self, node: NodeId, own: &[SymbolId]) -> bool {
         let (symbols, parts) = self.model.uses(node);
-        symbols.into_iter().all(|symbol| {
-            let symbol = self.model.replacement(symbol).flatten().unwrap_or(symbol);
-            let definition = self.model.graph.symbol(symbol);
-            match definition.kind {
-                SymbolKind::BuiltIn(row) => BUILT_INS[row].counts,
-                // Its argument may be any operator.
-                SymbolKind::Parameter | SymbolKind::Constant if definition.arity > 0 => false,
-                _ => self.is_plain(symbol),
-            }
-        }) && parts.into_iter().all(|part| self.has_plain_operators(part))
+        symbols.into_iter().all(|symbol| self.is_plain_operator(symbol, own))
+            && parts.into_iter().all(|part| self.has_plain_operators(part, own))
     }
 
     pub(super) fn level_of_symbol(&mut self, symbol: SymbolId) -> Result<Level, Refusal> {
@@ -362,6 +420,7 @@ impl Elaborator<'_> {
             Meaning::Bound(Binding::Name(_) | Binding::Own(_)) => Ok(CONSTANT),
             Meaning::Bound(Binding::Old(_, primed)) => Ok(if primed { ACTION } else { STATE }),
             Meaning::Bound(Binding::Expression(node, env)) => self.level_below(node, &env, depth),
+            Meaning::Bound(Binding::Free(node, env, _)) => Ok(self.level_below(node, &env, depth)?.max(STATE)),
             Meaning::Bound(Binding::Operator(symbol, env)) => self.level_of(symbol, &env, depth),
             Meaning::Member(group, index) => {
                 let node = group.members[index].node;

@@ -87,8 +87,11 @@ pub(super) struct Elaborator<'m> {
     pub(super) model: &'m Model,
     pub(super) definitions: Vec<CoreDefinition>,
     pub(super) versions: HashMap<Version, Rc<str>>,
-    /// The numbers of the instances whose values have no local names, by substitution and the instance around.
-    pub(super) frames: HashMap<(SubstitutionId, Option<usize>), usize>,
+    /// The numbers of the instances whose values have no local names, by substitution and the instance around, and
+    /// whether their variables have any next values.
+    pub(super) frames: HashMap<(SubstitutionId, Option<usize>, bool), usize>,
+    /// Whether the expression is below ENABLED in an instance: see [`Elaborator::free_variables`].
+    pub(super) is_below_enabled: bool,
     pub(super) declared: HashMap<SymbolId, Rc<HashSet<SymbolId>>>,
     pub(super) plain: HashMap<SymbolId, bool>,
     /// Whether a definition evaluates a parameter in any case.
@@ -113,6 +116,7 @@ impl<'m> Elaborator<'m> {
             definitions: Vec::new(),
             versions: HashMap::new(),
             frames: HashMap::new(),
+            is_below_enabled: false,
             declared: HashMap::new(),
             plain: HashMap::new(),
             strict: HashMap::new(),

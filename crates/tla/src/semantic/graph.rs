@@ -189,9 +189,20 @@ pub(super) struct ModuleInfo {
     /// Statements of theorems and formulas in proofs.
     pub(super) theorems: Vec<NodeId>,
     pub(super) steps: Vec<NodeId>,
+    pub(super) rigid_parts: Vec<RigidPart>,
     pub(super) instances: Vec<usize>,
     /// Sections of recursive definitions.
     pub(super) sections: Vec<Vec<SymbolId>>,
+}
+
+/// A part of a proof that has to be of constant level if the goal is a temporal formula.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RigidPart {
+    pub(super) goal: NodeId,
+    pub(super) part: NodeId,
+    pub(super) place: Place,
+    /// The keyword of the step.
+    pub(super) keyword: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

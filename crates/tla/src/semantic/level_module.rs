@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::graph::{
-    ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Part, STATE, Substitution, SubstitutionId, SymbolId,
-    SymbolKind,
+    ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Part, RigidPart, STATE, Substitution, SubstitutionId,
+    SymbolId, SymbolKind, TEMPORAL,
 };
 use super::level::{LevelInfo, Levels, level_name};
 
@@ -227,6 +227,16 @@ impl Levels<'_> {
         }
         for node in info.theorems.iter().chain(&info.steps) {
             self.body_info(*node);
+        }
+        for RigidPart { goal, part, place, keyword } in info.rigid_parts {
+            let level = self.body_info(part).level;
+            if level != CONSTANT && self.body_info(goal).level == TEMPORAL {
+                let message = format!(
+                    "the goal is a temporal formula, so what {keyword} names must be of constant level and this is of {} level",
+                    level_name(level)
+                );
+                self.error(place, message);
+            }
         }
         for instance in info.instances {
             self.instance(instance);

@@ -70,7 +70,5 @@ pub(crate) use token::{based_number_length, is_reserved, module_begin, spelling_
 pub use true_by_definition::true_by_definition;
 pub use types::model_value_type;
 pub use typing::find_type_error;
-pub use verdict_limits::{
-    VerdictLimits, find_verdict_limits, has_only_start_and_step_properties, has_only_step_properties,
-};
+pub use verdict_limits::{VerdictLimits, find_verdict_limits, has_only_start_and_step_properties};
 pub use view::find_view_fault;

@@ -1,7 +1,9 @@
 //! Resolves the names in theorems and their proofs. It does not check what a proof proves.
 
 use super::builtin::BuiltInForm;
-use super::graph::{ACTION, CONSTANT, Label, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
+use super::graph::{
+    ACTION, CONSTANT, Label, Level, Node, NodeId, RigidPart, STATE, Scope, SymbolId, SymbolKind, TEMPORAL,
+};
 use super::parse_proof::as_plain_name;
 use super::resolver::{Frame, Resolver};
 use super::tree::{
@@ -29,7 +31,7 @@ impl Resolver<'_> {
         self.graph.module_mut(self.home).theorems.push(node);
         self.scopes.push(assumed);
         if let Some(proof) = &theorem.proof {
-            self.proof(proof);
+            self.proof(proof, node);
         }
         self.scopes.pop();
     }
@@ -93,7 +95,7 @@ impl Resolver<'_> {
         self.graph.add_node(Node::Sequent { parts, declared }, place)
     }
 
-    fn proof(&mut self, proof: &Proof) {
+    fn proof(&mut self, proof: &Proof, goal: NodeId) {
         match proof {
             Proof::Empty => {}
             Proof::By(facts) => self.facts(facts),
@@ -102,15 +104,15 @@ impl Resolver<'_> {
                 self.scopes.push(Scope::default());
                 let mut before = None;
                 for step in steps {
-                    before = self.step(step, before);
+                    before = self.step(step, before, goal);
                 }
                 self.scopes.truncate(depth);
             }
         }
     }
 
-    /// Resolves one step. Returns the right side of its formula, which `@` means in the next step.
-    fn step(&mut self, step: &Step, before: Option<NodeId>) -> Option<NodeId> {
+    /// Resolves one step of the proof of a goal. Returns the right side of its formula, which `@` means in the next step.
+    fn step(&mut self, step: &Step, before: Option<NodeId>, goal: NodeId) -> Option<NodeId> {
         self.open_frame(step.name.is_some());
         let mut right = None;
         let mut assumed = None;
@@ -120,9 +122,21 @@ impl Resolver<'_> {
             StepBody::Use(facts) => self.facts(facts),
             StepBody::Instance(instance) => self.instance(instance, Visibility::Local),
             StepBody::Define(units) => self.define(units),
-            StepBody::Have(formula) | StepBody::Case(formula) => node = Some(self.expression(formula)),
+            StepBody::Have(formula) => {
+                let part = self.expression(formula);
+                self.add_rigid_part(goal, part, formula.offset, "HAVE");
+                node = Some(part);
+            }
+            StepBody::Case(formula) => {
+                let part = self.expression(formula);
+                self.add_rigid_part(goal, part, formula.offset, "CASE");
+                node = Some(part);
+            }
             StepBody::TakeBounded(bounds) => {
                 let (ranges, bound) = self.bounds(bounds);
+                for (range, bound) in ranges.iter().zip(bounds) {
+                    self.add_rigid_part(goal, *range, bound.set.offset, "TAKE");
+                }
                 node = Some(self.proof_form(ranges, bound, step));
             }
             StepBody::Take(names) => {
@@ -131,14 +145,22 @@ impl Resolver<'_> {
             }
             StepBody::Witness(all) => {
                 let operands: Vec<NodeId> = all.iter().map(|value| self.expression(value)).collect();
+                for (operand, value) in operands.iter().zip(all) {
+                    self.add_rigid_part(goal, *operand, value.offset, "WITNESS");
+                }
                 node = Some(self.proof_form(operands, Vec::new(), step));
             }
             StepBody::PickBounded(bounds, formula) => {
                 self.scopes.push(Scope::default());
                 let (mut parts, bound) = self.bounds(bounds);
+                let ranges = parts.clone();
                 parts.push(self.expression(formula));
                 picked = self.scopes.pop();
-                node = Some(self.proof_form(parts, bound, step));
+                let form = self.proof_form(parts, bound, step);
+                for (range, bound) in ranges.into_iter().zip(bounds) {
+                    self.add_rigid_part(form, range, bound.set.offset, "PICK");
+                }
+                node = Some(form);
             }
             StepBody::Pick(names, formula) => {
                 self.scopes.push(Scope::default());
@@ -173,7 +195,9 @@ impl Resolver<'_> {
         let inside = if suffices { Scope::default() } else { assumed.take().unwrap_or_default() };
         if let Some(proof) = &step.proof {
             self.scopes.push(inside);
-            self.proof(proof);
+            // A case and the end of a proof prove its goal; another step has a goal of its own.
+            let own = if matches!(step.body, StepBody::Case(_) | StepBody::Qed) { None } else { node };
+            self.proof(proof, own.unwrap_or(goal));
             self.scopes.pop();
         }
         if let Some(scope) = assumed {
@@ -187,6 +211,11 @@ impl Resolver<'_> {
             }
         }
         right
+    }
+
+    fn add_rigid_part(&mut self, goal: NodeId, part: NodeId, offset: usize, keyword: &'static str) {
+        let place = self.place(offset);
+        self.graph.module_mut(self.home).rigid_parts.push(RigidPart { goal, part, place, keyword });
     }
 
     fn proof_form(&mut self, operands: Vec<NodeId>, bound: Vec<SymbolId>, step: &Step) -> NodeId {

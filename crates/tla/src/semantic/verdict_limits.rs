@@ -58,11 +58,6 @@ pub fn find_verdict_limits(
     Ok(limits)
 }
 
-/// Whether each property of a configuration is shown to be a conjunction of `[][A]_v`.
-pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> bool {
-    has_only(name, text, local_modules, cfg, false)
-}
-
 /// Whether each property of a configuration is shown to be a conjunction of `[][A]_v` and of predicates on the initial state.
 pub fn has_only_start_and_step_properties(
     name: &str,
@@ -70,10 +65,6 @@ pub fn has_only_start_and_step_properties(
     local_modules: &[(String, String)],
     cfg: &Cfg,
 ) -> bool {
-    has_only(name, text, local_modules, cfg, true)
-}
-
-fn has_only(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg, or_initial: bool) -> bool {
     let all_are = || {
         let model = Model::new(name, text, local_modules, cfg)?;
         for property in &cfg.properties {
@@ -82,7 +73,7 @@ fn has_only(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cf
             for conjunct in conjuncts {
                 match model.parts(&conjunct) {
                     Some((Connective::Always, operands)) if box_action_parts(&model, &operands)?.is_some() => {}
-                    _ if or_initial && model.level(&conjunct)? < ACTION => {}
+                    _ if model.level(&conjunct)? < ACTION => {}
                     _ => return Ok(false),
                 }
             }
