@@ -59,12 +59,16 @@ const PROPERTIES: &[(&str, bool)] = &[
     ("\\* not TLC\nBoth(F) == F /\\ [](x < 4)\nP == Both(x = 0)", true),
     // A recursive operator that uses an operator with an operator as parameter.
     (
-        "Each(F(_), S) == {F(e) : e \\in S}\nRECURSIVE Total(_, _)\n\
+        "Each(F(_), S) == LET all == {F(e) : e \\in S} of(T) == {e \\in T : F(e) = F(e)} IN of(all)\nRECURSIVE Total(_, _)\n\
          Total(f, n) == IF n = 0 THEN Cardinality(Each(LAMBDA k : k, {f[0]})) - 1 ELSE f[n % 2] + Total(f, n - 1)\n\
          P == [](Total(g, 2) = g[0] + g[1]) /\\ [][Total(g, 2)' = Total(g, 2) + x']_x",
         true,
     ),
     ("Ap(F(_), e) == F(e)\nThrice(F(_), e) == Ap(F, e) + 2\nP == [][Thrice(LAMBDA k : k', x) = x + 3]_x", true),
+    (
+        "Ap(F(_), e) == LET k == F(e) IN k\nTw(F(_), e) == Ap(LAMBDA j : F(j), e)\nP == [][Tw(LAMBDA k : k', x) = x + 1]_x",
+        true,
+    ),
     ("Ap(F(_), e) == F(e)\nP == [][LET Next2(k) == k' IN Ap(Next2, x) = x + 1]_x", true),
     ("Inv == x < 3\nP == []Inv", false),
     // A LAMBDA with a name of the definition around it, in two states.
@@ -191,8 +195,9 @@ const MODELS: &[(&str, &str, &str, &str)] = &[
         "holds",
     ),
     (
-        "Double(n) == 2 * n\nI == INSTANCE C WITH F <- Double\nOK == I!Run(x) = 2 * x + 1",
-        "EXTENDS Naturals\nCONSTANT F(_)\nRun(n) == F(n) + 1",
+        "Double(n) == 2 * n\nI == INSTANCE C WITH F <- Double\nOK == I!Run(x) = 2 * x + 1 /\\ I!Total(x) = x * (x + 1)",
+        "EXTENDS Naturals\nCONSTANT F(_)\nRun(n) == F(n) + 1\nRECURSIVE Total(_)\n\
+         Total(n) == IF n = 0 THEN 0 ELSE F(n) + Total(n - 1)",
         "INVARIANT OK\n",
         "holds",
     ),

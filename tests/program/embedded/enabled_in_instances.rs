@@ -40,6 +40,7 @@ CanSet == ENABLED Set(v, v + 9)
 CanChange == ENABLED <<Stay>>_<<v, w>>
 CanTwice == ENABLED (Up /\\ ENABLED (v' = 5 /\\ v = 0 /\\ w' = w))
 May(F) == ENABLED F
+MayUp(F) == ENABLED (Up /\\ F)
 Even(k) == k' = 2 * k
 CanEven == LET once == v IN ENABLED (Even(v) /\\ w' = once)
 FairUp == WF_<<v, w>>(Up)
@@ -55,7 +56,7 @@ const E: &str = "VARIABLES a, b, c\nCan == ENABLED (a' = a /\\ b' = 1 /\\ c' = 2
 const UP: &str = "x + y < 2 /\\ (x + y)' = x + y + 1 /\\ y' = y";
 
 /// A property, the specification, and whether it holds: as it has to be by the meaning of ENABLED.
-const ROWS: [(&str, &str, &str); 28] = [
+const ROWS: [(&str, &str, &str); 31] = [
     ("[](Sum!CanUp <=> x + y < 2)", "Spec", "holds"),
     ("[]Sum!CanUp", "Spec", "violated"),
     // No state of the specification has this value.
@@ -84,9 +85,13 @@ const ROWS: [(&str, &str, &str); 28] = [
     ("Sum!AllFair", "Spec", "violated"),
     ("Sum!AllFair", "Fair", "holds"),
     ("Outer!Inner!FairUp", "Fair", "holds"),
-    // More variables than the specification has; a step of the specification below ENABLED.
+    // An action from outside is about the variables of the specification.
+    ("[](Sum!May(A) <=> x < 3)", "Spec", "holds"),
+    ("[]~Twice!May(Twice!Tick /\\ Twice!Stay)", "Spec", "holds"),
+    ("[]~Twice!May(Twice!Up)", "Spec", "holds"),
+    ("[]Sum!MayUp(x' = 1 /\\ y' = y)", "Spec", "inconclusive"),
+    // More variables than the specification has.
     ("[]Three!Can", "Spec", "inconclusive"),
-    ("[]Sum!May(x' = 1 /\\ y' = y)", "Spec", "inconclusive"),
 ];
 
 #[tokio::test]

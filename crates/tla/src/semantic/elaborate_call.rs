@@ -523,6 +523,18 @@ impl Elaborator<'_> {
         (node, env)
     }
 
+    /// The argument that a parameter stands for, also if it is written in a LET.
+    pub(super) fn given_argument(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
+        let (mut node, mut env) = self.unfolded_arguments(node, env);
+        while let Node::Apply(application) = self.model.graph.node(node)
+            && let Meaning::Member(group, index) = self.meaning(application.operator, &env)
+            && group.kind == GroupKind::Arguments
+        {
+            (node, env) = self.unfolded_arguments(group.members[index].node, &group.scope());
+        }
+        (node, env)
+    }
+
     /// The expression that a name means, through definitions that are not recursive.
     pub(super) fn unfolded(&mut self, node: NodeId, env: &Env) -> (NodeId, Env) {
         let (mut node, mut env) = (node, env.clone());

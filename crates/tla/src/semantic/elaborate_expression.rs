@@ -140,13 +140,19 @@ impl Elaborator<'_> {
                 if reading.primed {
                     return Err(Refusal::not_evaluated(place, "a prime on ENABLED"));
                 }
-                if self.joins_variables(env) {
-                    let action = self.below_enabled(env, place, |elaborator, env| {
-                        elaborator.expression(*action, env, Reading::of(Use::Action))
-                    })?;
-                    return Ok(CoreForm::Enabled(Box::new(action)));
-                }
-                CoreForm::Enabled(Box::new(self.expression(*action, env, Reading::of(Use::Action))?))
+                // An argument may come from outside of the instance.
+                let (action, env) = self.given_argument(*action, env);
+                let action = if self.joins_variables(&env) {
+                    self.below_enabled(&env, place, |elaborator, env| {
+                        elaborator.expression(action, env, Reading::of(Use::Action))
+                    })?
+                } else {
+                    let is_below = std::mem::replace(&mut self.is_below_enabled, false);
+                    let action = self.expression(action, &env, Reading::of(Use::Action));
+                    self.is_below_enabled = is_below;
+                    action?
+                };
+                CoreForm::Enabled(Box::new(action))
             }
             ("[]", [operand]) => match self.step_formula(*operand, env) {
                 Some((two, env)) => CoreForm::AlwaysStep(self.subscripted(&two, &env, Use::Value)?),

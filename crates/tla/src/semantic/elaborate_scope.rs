@@ -327,8 +327,8 @@ impl Elaborator<'_> {
         // A recursive use adds nothing.
         self.plain.insert(symbol, true);
         let definition = self.model.graph.symbol(symbol);
-        let (body, own) = (definition.body, definition.parameters.clone());
-        let is_plain = body.is_none_or(|body| self.has_plain_operators(body, &own));
+        let (body, parameters) = (definition.body, definition.parameters.clone());
+        let is_plain = body.is_none_or(|body| self.has_plain_operators(body, &parameters));
         self.plain.insert(symbol, is_plain);
         is_plain
     }
@@ -342,21 +342,41 @@ impl Elaborator<'_> {
         self.is_plain_operator(symbol, &[])
     }
 
-    fn is_plain_operator(&mut self, symbol: SymbolId, own: &[SymbolId]) -> bool {
+    /// `known` are parameters and definitions of a LET that are examined elsewhere.
+    fn is_plain_operator(&mut self, symbol: SymbolId, known: &[SymbolId]) -> bool {
         let symbol = self.model.replacement(symbol).flatten().unwrap_or(symbol);
         let definition = self.model.graph.symbol(symbol);
-        match definition.kind {
-            SymbolKind::BuiltIn(row) => BUILT_INS[row].counts,
+        match (definition.kind, definition.body) {
+            _ if known.contains(&symbol) => true,
+            (SymbolKind::BuiltIn(row), _) => BUILT_INS[row].counts,
             // It may be any operator.
-            SymbolKind::Parameter | SymbolKind::Constant if definition.arity > 0 => own.contains(&symbol),
+            (SymbolKind::Parameter, _) if definition.arity > 0 => false,
+            (SymbolKind::Constant, _) if definition.arity > 0 => {
+                let pairs = self.model.graph.substitutions.iter().flat_map(|by| &by.pairs);
+                let given: Vec<NodeId> = pairs.filter(|(target, _)| *target == symbol).map(|(_, node)| *node).collect();
+                let known = [known, &[symbol]].concat();
+                !given.is_empty() && given.into_iter().all(|node| self.has_plain_operators(node, &known))
+            }
+            (_, Some(body)) if self.is_lambda(symbol) => {
+                let known = [known, &definition.parameters].concat();
+                self.has_plain_operators(body, &known)
+            }
             _ => self.is_plain(symbol),
         }
     }
 
-    fn has_plain_operators(&mut self, node: NodeId, own: &[SymbolId]) -> bool {
+    fn has_plain_operators(&mut self, node: NodeId, known: &[SymbolId]) -> bool {
+        if let Node::Let { definitions, body, .. } = self.model.graph.node(node).clone() {
+            let known = [known, &definitions].concat();
+            return definitions.iter().all(|symbol| {
+                let definition = self.model.graph.symbol(*symbol);
+                let (own, body) = (definition.parameters.clone(), definition.body);
+                body.is_none_or(|body| self.has_plain_operators(body, &[&known[..], &own].concat()))
+            }) && self.has_plain_operators(body, &known);
+        }
         let (symbols, parts) = self.model.uses(node);
-        symbols.into_iter().all(|symbol| self.is_plain_operator(symbol, own))
-            && parts.into_iter().all(|part| self.has_plain_operators(part, own))
+        symbols.into_iter().all(|symbol| self.is_plain_operator(symbol, known))
+            && parts.into_iter().all(|part| self.has_plain_operators(part, known))
     }
 
     pub(super) fn level_of_symbol(&mut self, symbol: SymbolId) -> Result<Level, Refusal> {
