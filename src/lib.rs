@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod eval;
 pub mod exit;
+pub use tlaforge_conform as conform;
 pub use tlaforge_files as files;
 pub use tlaforge_journal as journal;
 pub use tlaforge_llm as llm;

@@ -8,6 +8,7 @@ use strum::IntoStaticStr;
 use super::audit_args::AuditArgs;
 use super::check::CheckArgs;
 use super::completions::CompletionsArgs;
+use super::conform::ConformArgs;
 use super::demo::DemoArgs;
 use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
@@ -73,6 +74,8 @@ pub(super) enum Command {
     Translate(TranslateArgs),
     /// Test the properties of a specification by mutation: which deliberate changes do they notice?
     Mutate(MutateArgs),
+    /// Hold logs of the real system against a specification: does a behaviour of it explain them?
+    Conform(ConformArgs),
     /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),
     /// Merge the results of shards (`mutate --shard`, `eval --suite --shard`) into the file that one machine would have written.

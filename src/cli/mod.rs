@@ -20,6 +20,7 @@ mod checker_progress;
 mod checking;
 mod colored_text;
 mod completions;
+mod conform;
 mod contradictions;
 mod demo;
 mod diagnostics;

@@ -10,7 +10,7 @@ use std::path::Path;
 use rust_source::{before_tests, blanked, code, module_of, paths, sources, tokens, without_comments};
 
 /// Each module's floor, as in `docs/src/architecture.md`.
-const FLOORS: [(&str, u8); 25] = [
+const FLOORS: [(&str, u8); 26] = [
     ("temporal", 0),
     ("tla", 0),
     ("exit", 0),
@@ -28,6 +28,7 @@ const FLOORS: [(&str, u8); 25] = [
     ("restate", 2),
     ("monitor", 3),
     ("mutation", 3),
+    ("conform", 3),
     ("pipeline", 4),
     ("nodes", 5),
     ("eval", 6),

@@ -129,7 +129,7 @@ impl<'c> Interpreter<'c> {
         }
     }
 
-    fn act_all<'a>(
+    pub(super) fn act_all<'a>(
         &self,
         all: &'c [CoreExpr],
         env: &Env<'c>,
@@ -245,7 +245,7 @@ impl<'c> Interpreter<'c> {
         failed.filter(|located| is_about_specification(located)).unwrap_or(what)
     }
 
-    fn named(&self, name: &str, state: &[Value]) -> Evaluated<bool> {
+    pub(super) fn named(&self, name: &str, state: &[Value]) -> Evaluated<bool> {
         let Some((_, definition)) = self.definitions.get_key_value(name) else {
             return Err(format!("{name} has no definition"));
         };

@@ -150,6 +150,16 @@ impl<'c> Interpreter<'c> {
         Ok(None)
     }
 
+    /// The number of a text or a name.
+    pub(super) fn name_number(&self, text: &str) -> Option<u32> {
+        self.names.get(text).copied()
+    }
+
+    /// Where a place is, if it is in one of the user's modules.
+    pub(super) fn position_of(&self, place: Place) -> Option<String> {
+        (self.position)(place)
+    }
+
     pub(super) fn at(&self, place: Place, what: &str) -> String {
         match (self.position)(place) {
             Some(position) => format!("{what} ({position})"),

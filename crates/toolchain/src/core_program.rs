@@ -12,7 +12,9 @@ use tla_mc::eval::{Expr, Program, Property, Rooted};
 use tla_mc::parser::{Cfg as CheckerCfg, CfgVal};
 use tla_mc::varorder::{ModuleDecls, tlc_order};
 use tlaforge_tla::Cfg;
-use tlaforge_tla::semantic::{Constant, Core, ModuleOutline, OutlineSymbol, Place, elaborate, find_type_error};
+use tlaforge_tla::semantic::{
+    Constant, Core, ModuleOutline, OutlineSymbol, Place, elaborate_with_operators, find_type_error,
+};
 
 use super::core_arithmetic::arithmetic;
 use super::core_interpreter::Interpreter;
@@ -39,6 +41,12 @@ pub(super) struct Source {
     pub(super) deadlock: bool,
     /// What the checker could not evaluate; the engine that evaluates more, and slower, then takes its place.
     pub(super) limit: Option<String>,
+    /// Operators of the root module that are kept though the specification does not use them.
+    #[serde(default)]
+    pub(super) operators: Vec<String>,
+    /// Texts that are values beside those of the modules.
+    #[serde(default)]
+    pub(super) texts: Vec<String>,
 }
 
 impl Source {
@@ -49,7 +57,9 @@ impl Source {
         if let Some(alias) = Cfg::parse(&self.cfg).ok().and_then(|cfg| cfg.alias) {
             remark(&format!("ALIAS {alias} ignored: traces are printed without it"));
         }
-        let mut core = elaborate(&modules, &self.cfg).map_err(|refused| refused.message)?;
+        let mut core =
+            elaborate_with_operators(&modules, &self.cfg, &self.operators).map_err(|refused| refused.message)?;
+        core.interned.extend(self.texts.iter().cloned());
         let root = self.modules.first().map_or("", |(name, _)| name);
         let mut writer = Writer::new(&core);
         let split = Split::new(&core, &mut writer).map_err(|(place, what)| {

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
+use tlaforge_process::Status;
 use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::embedded_process::{EmbeddedChecker, VERSION};
+use super::explanation::{self, Explanation, ExplanationPlan, Log};
 use super::run_folders::RunFolders;
 use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
 use super::{
@@ -64,10 +66,7 @@ impl EmbeddedToolchain {
             None => self.find_unsupported(request, cx).await?,
         };
         if let Some(report) = refused {
-            return Ok(Err(match report.outcome.verdict {
-                Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => reason,
-                Verdict::Holds | Verdict::Violated { .. } => "it was not checked".to_owned(),
-            }));
+            return Ok(Err(why_refused(report)));
         }
         let mut listed = Err(String::new());
         // The actions are worth having, and not every next-state relation can be split into them.
@@ -87,6 +86,39 @@ impl EmbeddedToolchain {
         Ok(listed)
     }
 
+    /// Searches for a behaviour of the specification that explains a log; the inner error says why that was not tried. A search that
+    /// looks at more than `max_searched` pairs of a state and events is undecided.
+    pub async fn explain_log(
+        &self,
+        request: &CheckRequest,
+        log: &Log,
+        max_searched: u64,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<Explanation, String>, ToolError> {
+        let plan = ExplanationPlan::new(request, log);
+        if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
+            return Ok(Err(why_refused(report)));
+        }
+        let parsed = self.parse(&plan.spec(request), cx).await?;
+        if let ParseOutcome::Rejected(diagnostics) = parsed {
+            let first = diagnostics.first();
+            let text =
+                first.filter(|first| !first.message.contains("module ")).and_then(|first| plan.text_at(first.line));
+            return Ok(Err(match (text, first) {
+                (Some(text), Some(first)) => format!("{text}: {}", first.message),
+                (None, Some(first)) => first.to_string(),
+                (_, None) => "it does not parse".to_owned(),
+            }));
+        }
+        let run = self.new_checker()?.explain(&request.spec, &plan, log, max_searched, cx).await?;
+        if run.ended.status == Status::DeadlineExceeded {
+            let why = format!("the search did not end within {} s", cx.limits.check.as_secs());
+            return Ok(Ok(Explanation::Undecided { why, event: None }));
+        }
+        let found = explanation::read(run.ended.status, &run.stdout, &run.stderr);
+        Ok(found.map_err(|why| plan.readable(&why)))
+    }
+
     /// The report on a request that the checker must not run on.
     async fn find_unsupported(
         &self,
@@ -103,6 +135,13 @@ impl EmbeddedToolchain {
             }
             Err(error) => Err(error),
         }
+    }
+}
+
+fn why_refused(report: CheckReport) -> String {
+    match report.outcome.verdict {
+        Verdict::Inconclusive { reason, .. } | Verdict::Invalid { reason, .. } => reason,
+        Verdict::Holds | Verdict::Violated { .. } => "it was not checked".to_owned(),
     }
 }
 

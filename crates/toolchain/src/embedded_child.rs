@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tlaforge_process::run_while_parent_lives;
 
 use super::static_checks_child::{self, STATIC_CHECKS_PREFIX};
-use super::{past_violations, past_violations_child, state_graph, state_graph_child};
+use super::{explanation, explanation_child, past_violations, past_violations_child, state_graph, state_graph_child};
 
 /// Stack in bytes: the checker's parser recurses over the specification.
 const STACK: usize = 64 << 20;
@@ -26,6 +26,8 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
         (past_violations_child::serve_task, memory)
     } else if let Some(memory) = value.strip_prefix(state_graph::PREFIX) {
         (state_graph_child::serve_task, memory)
+    } else if let Some(memory) = value.strip_prefix(explanation::PREFIX) {
+        (explanation_child::serve_task, memory)
     } else {
         (|| tla_mc::cli::main(None), value)
     };

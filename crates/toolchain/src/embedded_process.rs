@@ -12,6 +12,7 @@ use tlaforge_tla::Cfg;
 use super::child_task::with_length;
 use super::core_program::Source;
 use super::embedded_output;
+use super::explanation::{self, ExplanationPlan, Log};
 use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
 use super::run::killed_message;
@@ -162,6 +163,19 @@ impl EmbeddedChecker<'_> {
         self.execute_work(spec, &graph.plan, work, cx, &Cancel::new(), &mut |_| {}).await
     }
 
+    /// Searches for a behaviour that explains a log.
+    pub(super) async fn explain(
+        &self,
+        spec: &SpecText,
+        plan: &ExplanationPlan,
+        log: &Log,
+        max_searched: u64,
+        cx: &ToolContext<'_>,
+    ) -> Result<CheckerRun, ToolError> {
+        let work = Work::Explanation(plan, log, max_searched);
+        self.execute_work(spec, &plan.plan, work, cx, &Cancel::new(), &mut |_| {}).await
+    }
+
     async fn execute_work(
         &self,
         spec: &SpecText,
@@ -182,6 +196,13 @@ impl EmbeddedChecker<'_> {
                 let (label, witnesses) = (graph.label.clone(), graph.witnesses.clone());
                 let task = state_graph::Task { source, limits, label, witnesses };
                 (state_graph::PREFIX, task.to_json(), "state graph".to_owned())
+            }
+            Work::Explanation(explanation, log, max_searched) => {
+                source.operators.clone_from(&explanation.operators);
+                source.texts = log.texts();
+                let (log, prefix) = (log.clone(), explanation.prefix.clone());
+                let task = explanation::Task { source, log, prefix, max_searched };
+                (explanation::PREFIX, task.to_json(), "explanation".to_owned())
             }
             Work::Search(continues, limit) => {
                 source.limit = limit;
@@ -231,6 +252,8 @@ enum Work<'a> {
     /// It searches for violations, and perhaps continues after them; after a limit of the checker, with the other engine.
     Search(Option<Continues>, Option<String>),
     StateGraph(&'a GraphPlan, GraphLimits),
+    /// It searches for a behaviour that explains a log, among so many pairs of a state and events.
+    Explanation(&'a ExplanationPlan, &'a Log, u64),
 }
 
 pub(super) struct CheckerRun {
@@ -277,7 +300,14 @@ fn source(spec: &SpecText, plan: &RunPlan) -> Source {
     let spec_modules =
         std::iter::once((spec.name.clone(), spec.text.clone())).chain(spec.local_modules.iter().cloned());
     let modules = plan.wrapper.iter().cloned().chain(spec_modules).collect();
-    Source { modules, cfg: plan.cfg.clone(), deadlock: plan.deadlock, limit: None }
+    Source {
+        modules,
+        cfg: plan.cfg.clone(),
+        deadlock: plan.deadlock,
+        limit: None,
+        operators: Vec::new(),
+        texts: Vec::new(),
+    }
 }
 
 /// Memory limit of one run in bytes: the user's limit, else a quarter of the machine's memory, as for a JVM.

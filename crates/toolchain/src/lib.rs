@@ -31,6 +31,8 @@ mod embedded_output;
 mod embedded_process;
 mod environment_failure;
 mod examine;
+mod explanation;
+mod explanation_child;
 mod explorer;
 mod fallback;
 mod false_conjuncts;
@@ -86,6 +88,10 @@ pub use embedded::EmbeddedToolchain;
 pub use embedded_child::become_checker;
 pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_per_run_mib};
 pub use examine::{Examination, LastStage, TranslationMode, examine};
+pub use explanation::{
+    Behaviour, Difference, EventKind, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LogEvent, NO_VALUE,
+    Observation, RefusedEvent, RefusedStep, Unexplained, ViolatingState,
+};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::{JavaToolchain, KnownFault, known_faults};

@@ -24,6 +24,15 @@ use super::tree::{Expr, Instance, Module, Name, Unit, Visibility};
 /// What has no core, with its position; the modules and the configuration may still be correct. An error of the stage
 /// `Config` is one of the configuration, which TLC rejects, too.
 pub fn elaborate(modules: &[(&str, &str)], cfg: &str) -> Result<Core, Diagnostic> {
+    elaborate_with_operators(modules, cfg, &[])
+}
+
+/// Like [`elaborate`], and keeps these operators of the root module in [`Core::definitions`], under their names, though nothing uses
+/// them. Their parameters are values.
+///
+/// # Errors
+/// As [`elaborate`].
+pub fn elaborate_with_operators(modules: &[(&str, &str)], cfg: &str, operators: &[String]) -> Result<Core, Diagnostic> {
     let refused = |message: String| Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message };
     let Some(((name, text), others)) = modules.split_first() else { return Err(refused("no module".to_owned())) };
     let cfg = Cfg::parse(cfg)?;
@@ -31,7 +40,7 @@ pub fn elaborate(modules: &[(&str, &str)], cfg: &str) -> Result<Core, Diagnostic
         others.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let model = Model::with_any_substitutions(name, text, &others, &cfg).map_err(refused)?;
     let mut elaborator = Elaborator::new(&model);
-    elaborator.core(&cfg).map_err(|Refusal { place, message, is_invalid }| match place {
+    elaborator.core(&cfg, operators).map_err(|Refusal { place, message, is_invalid }| match place {
         Some(place) => located(&model, place, &message),
         None if is_invalid => Diagnostic { stage: Stage::Config, line: 0, column: 0, message },
         None => refused(message),
@@ -74,7 +83,7 @@ fn with_action_constraints(next: CoreExpr, cut: CoreExpr, variables: &[String]) 
 }
 
 impl Elaborator<'_> {
-    fn core(&mut self, cfg: &Cfg) -> Elaborated<Core> {
+    fn core(&mut self, cfg: &Cfg, operators: &[String]) -> Elaborated<Core> {
         if cfg.symmetry.len() > 1 {
             return Err(Refusal::new("more than one SYMMETRY is not supported".to_owned()));
         }
@@ -95,6 +104,10 @@ impl Elaborator<'_> {
         core.view = cfg.view.as_deref().map(|name| self.root_formula(name, Reading::VALUE)).transpose()?;
         core.symmetry = cfg.symmetry.first().map(|name| self.root_formula(name, Reading::VALUE)).transpose()?;
         core.assumptions = self.assumptions()?;
+        for name in operators {
+            let symbol = self.root_symbol(name)?;
+            self.keep_operator(symbol)?;
+        }
         core.definitions = std::mem::take(&mut self.definitions);
         self.collect_interned(cfg, &mut core.interned);
         core.files = self.model.modules().iter().map(|module| module.name.clone()).collect();

@@ -407,6 +407,14 @@ impl Elaborator<'_> {
         Ok(name)
     }
 
+    /// Makes a definition of an operator of the root module.
+    pub(super) fn keep_operator(&mut self, symbol: SymbolId) -> Elaborated<()> {
+        if let Some(callee) = self.callee(symbol, &Env::default()) {
+            self.module_version(&callee, Version { symbol, frame: None, primed: false, is_initial: false })?;
+        }
+        Ok(())
+    }
+
     fn module_version(&mut self, callee: &Callee, version: Version) -> Elaborated<Rc<str>> {
         if let Some(known) = self.versions.get(&version) {
             return Ok(known.clone());

@@ -56,7 +56,7 @@ pub use core_form::{
     Assumption, Constant, Core, CoreBody, CoreBound, CoreDefinition, CoreExpr, CoreForm, CoreStep, CoreUpdate,
     ModuleOutline, OutlineSymbol, Primitive,
 };
-pub use elaborate::elaborate;
+pub use elaborate::{elaborate, elaborate_with_operators};
 pub use enforced::enforced_properties;
 pub use graph::Place;
 pub use impure::{MODULES_WITH_SIDE_EFFECTS, impure_operators, is_impure_name};

@@ -1,0 +1,13 @@
+//! Holds the logs of a real system against a specification: the map says what the lines mean, the order of events is as partial as the
+//! logs leave it, and a search in the specification says whether a behaviour explains them. Knows nothing of runs and models.
+
+mod error;
+mod logs;
+mod map;
+mod order;
+mod report;
+
+pub use error::ConformError;
+pub use logs::{ConformLog, LogPlace};
+pub use map::ConformMap;
+pub use report::{Conformance, Verdict, conformance};

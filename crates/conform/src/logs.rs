@@ -1,0 +1,324 @@
+//! Reads the lines of logs as events: what each says, by the map.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
+
+use super::error::ConformError;
+use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, Form, LogPath, Several};
+use super::order::{Clock, Order, Times};
+
+/// The place of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogPlace {
+    pub file: PathBuf,
+    /// Of a file with one JSON value: the number of the event in it.
+    pub line: usize,
+}
+
+impl fmt::Display for LogPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+/// Logs as a search needs them, with what a report says of them.
+#[derive(Debug, Clone, Default)]
+pub struct ConformLog {
+    pub log: Log,
+    /// The place of each event.
+    pub places: Vec<LogPlace>,
+    /// How many lines the map ignores.
+    pub ignored: usize,
+    pub processes: Vec<String>,
+    /// How the events are ordered, in words.
+    pub order: String,
+}
+
+/// An event that the map knows, or a line that it ignores: it still counts for clocks.
+pub(super) struct Line {
+    pub(super) place: LogPlace,
+    pub(super) process: String,
+    pub(super) clock: Option<Clock>,
+    pub(super) times: Option<Times>,
+    /// Its kind and its fields; `None` if it is ignored.
+    pub(super) event: Option<(usize, Vec<u32>)>,
+}
+
+impl ConformLog {
+    /// Reads logs: files of JSON lines, or of one JSON list.
+    ///
+    /// # Errors
+    /// A line that cannot be read, that the map does not know, or that contradicts the order of the others.
+    pub fn read(files: &[PathBuf], map: &ConformMap) -> Result<Self, ConformError> {
+        let mut reader = Reader::new(map)?;
+        let mut lines = Vec::new();
+        for file in files {
+            reader.read_file(file, &mut lines)?;
+        }
+        let order = Order::new(&lines, map, files.len())?;
+        let kinds = map.events.iter().map(kind).collect();
+        let mut read = Self { processes: order.processes.clone(), order: order.words.clone(), ..Self::default() };
+        read.ignored = lines.iter().filter(|line| line.event.is_none()).count();
+        let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
+        let mut processes = vec![Vec::new(); read.processes.len()];
+        for (number, at) in order.sequence.iter().enumerate() {
+            let Some(Line { place, event: Some((kind, fields)), .. }) = lines[*at].take() else { continue };
+            read.log.events.push(LogEvent { kind, fields, needs: order.needs[number].clone() });
+            read.places.push(place);
+            processes[order.process_of[number]].push(u32::try_from(number).unwrap_or(u32::MAX));
+        }
+        if read.log.events.is_empty() {
+            let all = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
+            let what = format!("no line is an event ({} ignored): there is nothing to compare", read.ignored);
+            return Err(ConformError::at(all, what).with_hint("the map says with [[event]] which lines are events"));
+        }
+        read.log.kinds = kinds;
+        read.log.hidden.clone_from(&map.hidden.steps);
+        read.log.max_hidden = if map.hidden.steps.is_empty() { 0 } else { map.hidden.max };
+        read.log.fields = reader.fields.iter().map(|field| field.name.to_owned()).collect();
+        read.log.values = reader.values;
+        read.log.processes = processes;
+        Ok(read)
+    }
+}
+
+fn kind(rule: &EventRule) -> EventKind {
+    let observations = |all: &BTreeMap<String, String>| {
+        let one = |(expression, field): (&String, &String)| Observation {
+            expression: expression.clone(),
+            field: field.clone(),
+        };
+        all.iter().map(one).collect()
+    };
+    EventKind {
+        name: rule.name.clone(),
+        steps: rule.steps.clone(),
+        before: observations(&rule.before),
+        after: observations(&rule.after),
+    }
+}
+
+/// A field with its path.
+struct Field<'m> {
+    name: &'m str,
+    path: LogPath,
+    keys: Option<&'m FieldKeys>,
+}
+
+struct Reader<'m> {
+    map: &'m ConformMap,
+    fields: Vec<Field<'m>>,
+    process: Vec<LogPath>,
+    clock: Option<LogPath>,
+    time: Option<LogPath>,
+    interval: Option<(LogPath, LogPath)>,
+    /// The different values of fields, and the number of each by its text.
+    values: Vec<FieldValue>,
+    numbers: HashMap<(bool, String), u32>,
+}
+
+impl<'m> Reader<'m> {
+    fn new(map: &'m ConformMap) -> Result<Self, ConformError> {
+        let parse = |text: &String| LogPath::parse(text).map_err(|what| ConformError::at("the map", what));
+        let mut fields = Vec::new();
+        for (name, rule) in &map.fields {
+            let (path, keys) = match rule {
+                FieldRule::Path(path) => (path, None),
+                FieldRule::Rule(keys) => (&keys.path, Some(keys)),
+            };
+            fields.push(Field { name, path: parse(path)?, keys });
+        }
+        let keys = &map.log;
+        let process = keys.process.iter().flat_map(|paths| paths.all()).map(parse).collect::<Result<_, _>>()?;
+        let interval = match (&keys.start, &keys.end) {
+            (Some(start), Some(end)) => Some((parse(start)?, parse(end)?)),
+            _ => None,
+        };
+        Ok(Self {
+            map,
+            fields,
+            process,
+            clock: keys.clock.as_ref().map(parse).transpose()?,
+            time: keys.time.as_ref().map(parse).transpose()?,
+            interval,
+            values: Vec::new(),
+            numbers: HashMap::new(),
+        })
+    }
+
+    fn read_file(&mut self, file: &Path, lines: &mut Vec<Line>) -> Result<(), ConformError> {
+        let text = tlaforge_files::read_text(file, tlaforge_files::LOG)
+            .map_err(|e| ConformError::of_file(file, format!("cannot read it: {e}")))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let place = |line| LogPlace { file: file.to_owned(), line };
+        if text.trim_start().starts_with('[') {
+            let all: Vec<Value> = serde_json::from_str(text)
+                .map_err(|e| ConformError::at(place(e.line()), format!("the list is not complete JSON: {e}")))?;
+            for (at, value) in all.iter().enumerate() {
+                lines.push(self.line(value, place(at + 1))?);
+            }
+            return Ok(());
+        }
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let value: Value = serde_json::from_str(line).map_err(|e| {
+                let is_last = text.lines().count() == at + 1;
+                let hint = if is_last {
+                    "the last line may be cut off: remove it, if that is known to be so"
+                } else {
+                    "each line has to be one JSON object"
+                };
+                ConformError::at(place(at + 1), format!("no JSON: {e}")).with_hint(hint)
+            })?;
+            lines.push(self.line(&value, place(at + 1))?);
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, value: &Value, place: LogPlace) -> Result<Line, ConformError> {
+        let wrong = |what: String| ConformError::at(&place, what);
+        if !value.is_object() {
+            return Err(wrong("this is no JSON object".to_owned()));
+        }
+        let mut raw: BTreeMap<&str, Value> = BTreeMap::new();
+        for field in &self.fields {
+            if let Some(found) =
+                raw_value(field, value).map_err(|what| wrong(format!("the field `{}`: {what}", field.name)))?
+            {
+                raw.insert(field.name, found);
+            }
+        }
+        let process = self.process_of(value, &place)?;
+        let only = |path: &LogPath| match path.only(value) {
+            Ok(Some(found)) => Ok(found.clone()),
+            Ok(None) => Err(wrong(format!("there is no `{}`, by which the map orders events", path.text))),
+            Err(what) => Err(wrong(what)),
+        };
+        let clock = self.clock.as_ref().map(only).transpose()?;
+        let clock = clock.map(|clock| Clock::parse(&clock).map_err(wrong)).transpose()?;
+        let times = match (&self.time, &self.interval) {
+            (Some(time), _) => {
+                let time = only(time)?;
+                Some(Times::parse(&time, &time).map_err(wrong)?)
+            }
+            (None, Some((start, end))) => Some(Times::parse(&only(start)?, &only(end)?).map_err(wrong)?),
+            (None, None) => None,
+        };
+        let is = |when: &BTreeMap<String, Value>| {
+            when.iter()
+                .all(|(name, wanted)| raw.get(name.as_str()).is_some_and(|found| matches_condition(found, wanted)))
+        };
+        let event = if self.map.ignored.iter().any(|rule| is(&rule.when)) {
+            None
+        } else {
+            let kind = self.map.events.iter().position(|rule| is(&rule.when)).ok_or_else(|| {
+                let known: Vec<&str> = self.map.events.iter().map(|rule| rule.name.as_str()).collect();
+                let shown: Vec<String> =
+                    raw.iter().map(|(name, value)| format!("{name} = {}", shortened(value))).collect();
+                wrong(format!("the map does not know this line ({}); it has {}", shown.join(", "), known.join(", ")))
+                    .with_hint("add an [[event]] for it, or an [[ignore]] if it is no step")
+            })?;
+            let mut fields = Vec::new();
+            for (at, name) in self.fields.iter().map(|field| field.name).enumerate().collect::<Vec<_>>() {
+                fields.push(match raw.get(name) {
+                    Some(value) => {
+                        self.field_value(at, value).map_err(|what| wrong(format!("the field `{name}`: {what}")))?
+                    }
+                    None => NO_VALUE,
+                });
+            }
+            Some((kind, fields))
+        };
+        Ok(Line { place, process, clock, times, event })
+    }
+
+    fn process_of(&self, value: &Value, place: &LogPlace) -> Result<String, ConformError> {
+        let wrong = |what: String| ConformError::at(place, what);
+        let mut parts = Vec::new();
+        for path in &self.process {
+            let part = path.only(value).map_err(wrong)?;
+            parts.push(part.cloned().ok_or_else(|| wrong(format!("there is no `{}`, the process", path.text)))?);
+        }
+        Ok(match parts.len() {
+            0 => place.file.display().to_string(),
+            1 => process_name(&parts[0]),
+            _ => process_name(&Value::Array(parts)),
+        })
+    }
+
+    /// The number of the value of a field.
+    fn field_value(&mut self, field: usize, value: &Value) -> Result<u32, String> {
+        let keys = self.fields[field].keys;
+        let text = match (keys.and_then(|keys| keys.values.as_ref()), keys.map(|keys| keys.form), value) {
+            (Some(table), _, Value::String(text)) => {
+                let known = self.map.values.get(table).and_then(|table| table.get(text));
+                Some(known.ok_or_else(|| format!("[values.{table}] has no value for {text:?}"))?.clone())
+            }
+            (_, Some(Form::Tla), Value::String(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let value = match text {
+            Some(text) => FieldValue::Tla(text),
+            None => {
+                check_value(value)?;
+                FieldValue::Json(value.clone())
+            }
+        };
+        let key = match &value {
+            FieldValue::Tla(text) => (true, text.clone()),
+            FieldValue::Json(json) => (false, json.to_string()),
+        };
+        let next = u32::try_from(self.values.len()).unwrap_or(NO_VALUE);
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.values.push(value);
+        }
+        Ok(number)
+    }
+}
+
+fn raw_value(field: &Field<'_>, line: &Value) -> Result<Option<Value>, String> {
+    match field.keys.and_then(|keys| keys.several) {
+        None => Ok(field.path.only(line)?.cloned()),
+        Some(Several::First) => Ok(field.path.all(line).first().map(|one| (*one).clone())),
+        Some(Several::Last) => Ok(field.path.all(line).last().map(|one| (*one).clone())),
+        Some(Several::All) => Ok(Some(Value::Array(field.path.all(line).into_iter().cloned().collect()))),
+    }
+}
+
+/// What has no value in TLA+.
+fn check_value(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Null => Err("null is no value of TLA+: name another path, or ignore the line".to_owned()),
+        Value::Number(number) if number.as_i64().is_none() => Err(format!("{number} is no whole number of 64 bits")),
+        Value::Array(all) => all.iter().try_for_each(check_value),
+        Value::Object(all) => all.values().try_for_each(check_value),
+        _ => Ok(()),
+    }
+}
+
+fn matches_condition(found: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::Array(all) if !found.is_array() => all.contains(found),
+        wanted => found == wanted,
+    }
+}
+
+/// A text as it is, and anything else as JSON.
+pub(super) fn process_name(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,266 @@
+//! The map from lines of a log to steps of a specification (`conform.toml`). The book describes each key.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use super::error::ConformError;
+
+/// What the lines of a log mean.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConformMap {
+    #[serde(default)]
+    pub(super) log: LogKeys,
+    /// The fields of an event, by name.
+    #[serde(default)]
+    pub(super) fields: BTreeMap<String, FieldRule>,
+    /// Tables from texts of the log to values in TLA+.
+    #[serde(default)]
+    pub(super) values: BTreeMap<String, BTreeMap<String, String>>,
+    /// Lines that are no step.
+    #[serde(default, rename = "ignore")]
+    pub(super) ignored: Vec<IgnoreRule>,
+    #[serde(default, rename = "event")]
+    pub(super) events: Vec<EventRule>,
+    #[serde(default)]
+    pub(super) hidden: HiddenSteps,
+}
+
+/// Where a line says who wrote it and when.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogKeys {
+    /// The process; without it, each file is one.
+    pub(super) process: Option<OneOrMore>,
+    /// A vector clock: an object, or a list of pairs of a process and a number.
+    pub(super) clock: Option<String>,
+    /// A point in time, by which all events are ordered.
+    pub(super) time: Option<String>,
+    /// Start and end of the step: steps that overlap may have happened either way.
+    pub(super) start: Option<String>,
+    pub(super) end: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    pub(super) fn all(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::More(all) => all,
+        }
+    }
+}
+
+/// Where a field is in a line: a path of JSON (RFC 9535), alone or with how to read what is there.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum FieldRule {
+    Path(String),
+    Rule(FieldKeys),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FieldKeys {
+    pub(super) path: String,
+    /// How a text is read.
+    #[serde(default, rename = "as")]
+    pub(super) form: Form,
+    /// The table of [`ConformMap::values`] with the values of its texts.
+    pub(super) values: Option<String>,
+    /// Which of several is meant.
+    pub(super) several: Option<Several>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Form {
+    /// A text is a string.
+    #[default]
+    Json,
+    /// A text is an expression of TLA+.
+    Tla,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Several {
+    First,
+    Last,
+    /// A sequence of all of them.
+    All,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IgnoreRule {
+    pub(super) when: BTreeMap<String, Value>,
+}
+
+/// A kind of event.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventRule {
+    pub(super) name: String,
+    /// The values of fields by which it is told from others; a list means any of them.
+    #[serde(default)]
+    pub(super) when: BTreeMap<String, Value>,
+    /// The actions that it may be.
+    pub(super) steps: Vec<String>,
+    /// Expressions over the variables, with the field that has their value before the step.
+    #[serde(default)]
+    pub(super) before: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) after: BTreeMap<String, String>,
+}
+
+/// Steps that leave no line.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HiddenSteps {
+    #[serde(default)]
+    pub(super) steps: Vec<String>,
+    /// The largest number of them in a row.
+    #[serde(default = "default_hidden")]
+    pub(super) max: u32,
+}
+
+fn default_hidden() -> u32 {
+    3
+}
+
+impl ConformMap {
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// What is no map, with its place in the file.
+    pub fn read(path: &Path) -> Result<Self, ConformError> {
+        let text = tlaforge_files::read_text(path, tlaforge_files::SMALL)
+            .map_err(|e| ConformError::of_file(path, format!("cannot read it: {e}")))?;
+        Self::parse(&text).map_err(|what| ConformError::of_file(path, what))
+    }
+
+    /// Parses the text of a map.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let map: Self = toml::from_str(text).map_err(|e| e.to_string().trim().to_owned())?;
+        map.check()?;
+        Ok(map)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.events.is_empty() {
+            return Err("it has no [[event]]: nothing would be compared".to_owned());
+        }
+        for (name, rule) in &self.fields {
+            if !is_name(name) {
+                return Err(format!("the field `{name}` is no name of TLA+, such as `node` or `old_value`"));
+            }
+            if let FieldRule::Rule(FieldKeys { values: Some(table), .. }) = rule
+                && !self.values.contains_key(table)
+            {
+                return Err(format!("the field `{name}` names the table [values.{table}], which does not exist"));
+            }
+        }
+        let conditions = self.ignored.iter().map(|rule| ("[[ignore]]".to_owned(), &rule.when));
+        let conditions =
+            conditions.chain(self.events.iter().map(|rule| (format!("the event {}", rule.name), &rule.when)));
+        let observed = |rule: &EventRule| rule.before.values().chain(rule.after.values()).cloned().collect::<Vec<_>>();
+        let named = conditions.map(|(what, when)| (what, when.keys().cloned().collect::<Vec<_>>()));
+        let named = named.chain(self.events.iter().map(|rule| (format!("the event {}", rule.name), observed(rule))));
+        for (what, names) in named {
+            if let Some(unknown) = names.iter().find(|name| !self.fields.contains_key(*name)) {
+                let known: Vec<&str> = self.fields.keys().map(String::as_str).collect();
+                return Err(format!("{what} names the field `{unknown}`; [fields] has {}", known.join(", ")));
+            }
+        }
+        if let Some(rule) = self.ignored.iter().find(|rule| rule.when.is_empty()) {
+            return Err(format!("an [[ignore]] without `when` ignores every line: {:?}", rule.when));
+        }
+        if let Some(rule) = self.events.iter().find(|rule| rule.steps.is_empty()) {
+            return Err(format!("the event {} has no `steps`", rule.name));
+        }
+        let LogKeys { time, start, end, .. } = &self.log;
+        if start.is_some() != end.is_some() {
+            return Err("[log] needs both `start` and `end`, or neither".to_owned());
+        }
+        if time.is_some() && start.is_some() {
+            return Err(
+                "[log] has `time`, which orders all events, and `start` and `end`, which do not: name one".to_owned()
+            );
+        }
+        Ok(())
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A path with the text that it was parsed from.
+pub(super) struct LogPath {
+    pub(super) text: String,
+    path: JsonPath,
+}
+
+impl LogPath {
+    /// # Errors
+    /// What is no path.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let path = JsonPath::parse(text).map_err(|e| format!("`{text}` is no path of JSON: {e}"))?;
+        Ok(Self { text: text.to_owned(), path })
+    }
+
+    pub(super) fn all<'v>(&self, line: &'v Value) -> Vec<&'v Value> {
+        self.path.query(line).all()
+    }
+
+    /// The only value; `None` if there is none.
+    ///
+    /// # Errors
+    /// There are several.
+    pub(super) fn only<'v>(&self, line: &'v Value) -> Result<Option<&'v Value>, String> {
+        match self.all(line)[..] {
+            [] => Ok(None),
+            [only] => Ok(Some(only)),
+            ref all => Err(format!("{} values match `{}`: `several` says which is meant", all.len(), self.text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_that_compares_nothing_or_names_what_it_does_not_have_is_refused() {
+        let event = "[[event]]\nname = \"a\"\nsteps = [\"A\"]\n";
+        for (text, wanted) in [
+            ("", "no [[event]]"),
+            ("[[event]]\nname = \"a\"\nsteps = []\n", "has no `steps`"),
+            (&format!("{event}whatever = 1\n"), "unknown field"),
+            (&format!("{event}when = {{ kind = \"x\" }}\n"), "names the field `kind`"),
+            (&format!("{event}after = {{ \"x\" = \"x\" }}\n"), "names the field `x`"),
+            (&format!("[fields]\n\"a b\" = \"$.x\"\n{event}"), "no name of TLA+"),
+            (&format!("[fields]\nx = {{ path = \"$.x\", values = \"t\" }}\n{event}"), "[values.t]"),
+            (&format!("[log]\nstart = \"$.s\"\n{event}"), "both `start` and `end`"),
+            (&format!("[[ignore]]\nwhen = {{}}\n{event}"), "ignores every line"),
+        ] {
+            let error = ConformMap::parse(text).expect_err(text);
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+        assert!(ConformMap::parse(event).is_ok());
+    }
+}

@@ -1,0 +1,229 @@
+//! What a search found, for a reader: the verdict, how much was compared, and what differs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use tlaforge_tla::Module;
+use tlaforge_toolchain::{Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, RefusedStep, Unexplained};
+
+use super::logs::ConformLog;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// A behaviour of the specification explains every event.
+    Conforms,
+    /// No behaviour does.
+    Deviates,
+    /// Each behaviour that explains the log violates an invariant.
+    BreaksRequirement,
+    Undecided,
+}
+
+/// How a log and a specification fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conformance {
+    pub verdict: Verdict,
+    /// The first line for a person.
+    pub headline: String,
+    /// What follows it.
+    pub details: Vec<String>,
+    /// The place of the first event that no behaviour explains, or after which an invariant is violated.
+    pub place: Option<String>,
+    pub events: usize,
+    pub ignored: usize,
+    pub processes: usize,
+    pub order: String,
+    /// Pairs of a state and the events before it that were looked at.
+    pub searched: Option<u64>,
+    pub hidden_steps: usize,
+    /// The labels of the algorithm that no event of the log reached.
+    pub unreached_labels: Vec<String>,
+    /// The variables that no observation names.
+    pub unobserved_variables: Vec<String>,
+}
+
+/// Says what a search found. `module` is the specification.
+pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> Conformance {
+    let mut conformance = Conformance {
+        verdict: Verdict::Undecided,
+        headline: String::new(),
+        details: Vec::new(),
+        place: None,
+        events: read.log.events.len(),
+        ignored: read.ignored,
+        processes: read.processes.len(),
+        order: read.order.clone(),
+        searched: None,
+        hidden_steps: 0,
+        unreached_labels: Vec::new(),
+        unobserved_variables: unobserved_variables(read, module),
+    };
+    match found {
+        Explanation::Found(behaviour) => explained(&mut conformance, behaviour, read, module),
+        Explanation::None(unexplained) => deviates(&mut conformance, unexplained, read),
+        Explanation::Undecided { why, event } => {
+            conformance.place = event.map(|event| read.places[event as usize].to_string());
+            let place = conformance.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            conformance.headline = format!("undecided: {place}{why}");
+        }
+    }
+    conformance
+}
+
+impl Conformance {
+    /// The text for a person.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.headline);
+        for line in &self.details {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(
+            text,
+            "\ncompared: {} ({} ignored), {}, ordered by {}",
+            count(self.events, "event"),
+            count(self.ignored, "line"),
+            count(self.processes, if self.processes == 1 { "sequence" } else { "process" }),
+            self.order
+        );
+        if let Some(searched) = self.searched {
+            let _ = writeln!(text, "searched: {searched} pairs of a state and the events before it");
+        }
+        if self.hidden_steps > 0 {
+            let _ = writeln!(text, "hidden steps used: {}", self.hidden_steps);
+        }
+        if !self.unreached_labels.is_empty() {
+            let _ = writeln!(text, "labels that no event reached: {}", self.unreached_labels.join(", "));
+        }
+        if !self.unobserved_variables.is_empty() {
+            let _ = writeln!(text, "variables that no observation names: {}", self.unobserved_variables.join(", "));
+        }
+        text
+    }
+}
+
+fn count(number: usize, thing: &str) -> String {
+    let plural = if thing.ends_with('s') { format!("{thing}es") } else { format!("{thing}s") };
+    format!("{number} {}", if number == 1 { thing.to_owned() } else { plural })
+}
+
+fn explained(conformance: &mut Conformance, behaviour: &Behaviour, read: &ConformLog, module: &Module) {
+    conformance.searched = Some(behaviour.searched);
+    conformance.hidden_steps = behaviour.steps.iter().filter(|step| matches!(step, ExplainedStep::Hidden(_))).count();
+    let mut taken = BTreeSet::new();
+    for step in &behaviour.steps {
+        let text = match step {
+            ExplainedStep::Event { event, step } => {
+                let kind = read.log.events[*event as usize].kind;
+                &read.log.kinds[kind].steps[*step]
+            }
+            ExplainedStep::Hidden(number) => &read.log.hidden[*number],
+        };
+        taken.extend(names_in(text));
+    }
+    let labels = module.algorithm.iter().flat_map(|algorithm| &algorithm.labels);
+    let unreached = labels.filter(|label| !taken.contains(label.name.as_str())).map(|label| label.name.clone());
+    conformance.unreached_labels = unreached.collect();
+    let Some(violation) = &behaviour.violation else {
+        conformance.verdict = Verdict::Conforms;
+        conformance.headline = "conforms: a behaviour of the specification explains every event".to_owned();
+        return;
+    };
+    conformance.verdict = Verdict::BreaksRequirement;
+    let invariants = violation.invariants.join(", ");
+    let place = violation.after.map(|event| read.places[event as usize].to_string());
+    let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("after {place}"));
+    conformance.headline =
+        format!("breaks a requirement: the log conforms, but only with states that violate {invariants}: {after}");
+    conformance.place = place;
+    conformance.details.push("the state there, in one behaviour that explains the log:".to_owned());
+    conformance.details.extend(violation.state.iter().map(|(name, value)| format!("  {name} = {value}")));
+}
+
+fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &ConformLog) {
+    conformance.verdict = Verdict::Deviates;
+    conformance.searched = Some(unexplained.searched);
+    let describe = |event: u32| {
+        let kind = &read.log.kinds[read.log.events[event as usize].kind];
+        format!("{} ({})", read.places[event as usize], kind.name)
+    };
+    let Some(first) = unexplained.next.first() else {
+        conformance.headline =
+            "deviates: no initial state of the specification satisfies the invariants, or there is none".to_owned();
+        return;
+    };
+    conformance.place = Some(read.places[first.event as usize].to_string());
+    conformance.headline = if unexplained.next.len() == 1 {
+        format!("deviates: no behaviour of the specification explains {}", describe(first.event))
+    } else {
+        let all: Vec<String> = unexplained.next.iter().map(|refused| describe(refused.event)).collect();
+        format!("deviates: no behaviour of the specification explains what comes next: any of {}", all.join(", "))
+    };
+    let details = &mut conformance.details;
+    details.push(format!("explained before it: {} of {} events", unexplained.explained, read.log.events.len()));
+    for refused in &unexplained.next {
+        let kind = &read.log.kinds[read.log.events[refused.event as usize].kind];
+        if unexplained.next.len() > 1 {
+            details.push(format!("{}:", describe(refused.event)));
+        }
+        details.extend(refused.before.iter().map(|difference| format!("  before the step, {}", words(difference))));
+        for (step, why) in kind.steps.iter().zip(&refused.steps) {
+            match why {
+                RefusedStep::Disabled(conjunct) => {
+                    details.push(format!("  {step} is not possible{}", conjunct_words(conjunct.as_ref())));
+                }
+                RefusedStep::Differs(differences) if differences.is_empty() => {
+                    let why = if refused.before.is_empty() {
+                        ", but what follows contradicts a requirement or later events"
+                    } else {
+                        ""
+                    };
+                    details.push(format!("  {step} is possible{why}"));
+                }
+                RefusedStep::Differs(differences) => {
+                    let all: Vec<String> = differences.iter().map(words).collect();
+                    details.push(format!("  after {step}, {}", all.join("; ")));
+                }
+            }
+        }
+    }
+    details.push(match unexplained.other_states {
+        0 => "the state of the specification there:".to_owned(),
+        others => format!("one of {} states of the specification there:", others + 1),
+    });
+    details.extend(unexplained.state.iter().map(|(name, value)| format!("  {name} = {value}")));
+    let last: Vec<String> = unexplained.before.iter().rev().take(5).rev().map(|event| describe(*event)).collect();
+    if !last.is_empty() {
+        details.push(format!("the events before it: {}", last.join(", ")));
+    }
+}
+
+fn words(difference: &Difference) -> String {
+    let Difference { expression, specified, logged } = difference;
+    format!("{expression} is {} in the specification and {logged} in the log", specified.join(" or "))
+}
+
+fn conjunct_words(conjunct: Option<&FalseConjunct>) -> String {
+    let Some(FalseConjunct { position, sides }) = conjunct else { return String::new() };
+    let place = position.as_ref().map(|position| format!("the condition at {position} is false"));
+    let values = sides.as_ref().map(|(left, right)| format!("it compares {left} with {right}"));
+    match (place, values) {
+        (Some(place), Some(values)) => format!(": {place} ({values})"),
+        (Some(text), None) | (None, Some(text)) => format!(": {text}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The names in a text of TLA+.
+fn names_in(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|name| !name.is_empty()).collect()
+}
+
+fn unobserved_variables(read: &ConformLog, module: &Module) -> Vec<String> {
+    let observations = read.log.kinds.iter().flat_map(|kind| kind.before.iter().chain(&kind.after));
+    let observed: BTreeSet<&str> = observations.flat_map(|one| names_in(&one.expression)).collect();
+    let variables = module.variables.iter().map(|variable| variable.name.as_str());
+    variables.filter(|name| !observed.contains(name)).map(str::to_owned).collect()
+}

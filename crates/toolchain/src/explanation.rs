@@ -1,0 +1,333 @@
+//! A search for a behaviour of a specification that explains a log of a real system: what the embedded checker and its child
+//! exchange, and the module that the child evaluates. The log is a partial order of events, each of which has to be one of some steps.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use tlaforge_process::Status;
+use tlaforge_tla::Cfg;
+
+use super::core_program::Source;
+use super::plan::{self, RunPlan, free_name};
+use super::{CheckRequest, SpecText};
+
+/// Prefix of the marker's value if the child explains a log.
+pub(super) const PREFIX: &str = "explanation:";
+
+/// What events of a kind are in the specification. Texts are TLA+, in which `e` is the event, a record of its fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventKind {
+    pub name: String,
+    /// The actions that such an event may be.
+    pub steps: Vec<String>,
+    /// What is known before the step.
+    pub before: Vec<Observation>,
+    /// What is known after the step.
+    pub after: Vec<Observation>,
+}
+
+/// An expression over the variables, and the field of the event that says its value. An event without the field says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    pub expression: String,
+    pub field: String,
+}
+
+/// The value of a field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FieldValue {
+    /// Texts, whole numbers, truth values, lists (sequences) and objects (records).
+    Json(serde_json::Value),
+    /// An expression of TLA+ without variables.
+    Tla(String),
+}
+
+/// The number of the value of a field that an event does not have.
+pub const NO_VALUE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogEvent {
+    /// The number of its kind.
+    pub kind: usize,
+    /// For each of [`Log::fields`], the number of its value, or [`NO_VALUE`].
+    pub fields: Vec<u32>,
+    /// For each process, how many of its first events must have happened before this one; nothing if there is only one.
+    pub needs: Vec<u32>,
+}
+
+/// Events in the order of each process, and what they mean.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Log {
+    pub kinds: Vec<EventKind>,
+    /// Actions that leave no event.
+    pub hidden: Vec<String>,
+    /// The largest number of them in a row.
+    pub max_hidden: u32,
+    /// The names of the fields of events.
+    pub fields: Vec<String>,
+    /// The different values of fields.
+    pub values: Vec<FieldValue>,
+    pub events: Vec<LogEvent>,
+    /// The events of each process, by number, in order. Of several that may be next, the search tries the one with the lowest number
+    /// first.
+    pub processes: Vec<Vec<u32>>,
+}
+
+impl Log {
+    /// All texts that are values of its events.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let mut texts: BTreeSet<String> = self.fields.iter().cloned().collect();
+        for value in &self.values {
+            if let FieldValue::Json(json) = value {
+                collect_texts(json, &mut texts);
+            }
+        }
+        texts.into_iter().collect()
+    }
+}
+
+fn collect_texts(json: &serde_json::Value, texts: &mut BTreeSet<String>) {
+    match json {
+        serde_json::Value::String(text) => drop(texts.insert(text.clone())),
+        serde_json::Value::Array(all) => all.iter().for_each(|one| collect_texts(one, texts)),
+        serde_json::Value::Object(all) => {
+            for (name, one) in all {
+                texts.insert(name.clone());
+                collect_texts(one, texts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How the search ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Explanation {
+    /// A behaviour explains every event.
+    Found(Behaviour),
+    /// No behaviour does.
+    None(Box<Unexplained>),
+    /// It is not known.
+    Undecided {
+        why: String,
+        /// The event that could not be compared, if that is the reason.
+        event: Option<u32>,
+    },
+}
+
+/// A behaviour that explains a log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Behaviour {
+    /// In order: the number of the event and of its step in the kind, or of a hidden action.
+    pub steps: Vec<ExplainedStep>,
+    /// How many pairs of a state and the events before it were looked at.
+    pub searched: u64,
+    /// If every behaviour that explains the log violates an invariant: the first such state of this one.
+    pub violation: Option<ViolatingState>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExplainedStep {
+    Event { event: u32, step: usize },
+    Hidden(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViolatingState {
+    pub invariants: Vec<String>,
+    /// The event before it; `None` for an initial state.
+    pub after: Option<u32>,
+    pub state: Vec<(String, String)>,
+}
+
+/// As far as the log can be explained.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unexplained {
+    /// The largest number of events that a behaviour explains.
+    pub explained: u32,
+    /// These events, in an order in which they may have happened.
+    pub before: Vec<u32>,
+    /// The events that could be next, and why none is.
+    pub next: Vec<RefusedEvent>,
+    /// The state after the explained events.
+    pub state: Vec<(String, String)>,
+    /// How many other states there are after as many events.
+    pub other_states: u32,
+    pub searched: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedEvent {
+    pub event: u32,
+    /// What the event says of the state before it, and what differs.
+    pub before: Vec<Difference>,
+    /// For each step that it could be, why it is not.
+    pub steps: Vec<RefusedStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    pub expression: String,
+    /// The value in the specification; several if it depends on the step.
+    pub specified: Vec<String>,
+    pub logged: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RefusedStep {
+    /// It is not enabled: the first conjunct that is false, with the values of its sides.
+    Disabled(Option<FalseConjunct>),
+    /// It leads to other values.
+    Differs(Vec<Difference>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FalseConjunct {
+    /// `line 4, column 8 of module M`, if it is in one of the user's modules.
+    pub position: Option<String>,
+    /// The values of both sides, if it compares two values.
+    pub sides: Option<(String, String)>,
+}
+
+/// The child reads it from standard input.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) source: Source,
+    pub(super) log: Log,
+    pub(super) prefix: String,
+    pub(super) max_searched: u64,
+}
+
+impl Task {
+    pub(super) fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Names of the operators for the texts of a log.
+pub(super) struct Names<'a>(pub(super) &'a str);
+
+impl Names<'_> {
+    pub(super) fn step(&self, kind: usize, step: usize) -> String {
+        format!("{}Step{kind}_{step}", self.0)
+    }
+
+    pub(super) fn before(&self, kind: usize, at: usize) -> String {
+        format!("{}Before{kind}_{at}", self.0)
+    }
+
+    pub(super) fn after(&self, kind: usize, at: usize) -> String {
+        format!("{}After{kind}_{at}", self.0)
+    }
+
+    pub(super) fn hidden(&self, at: usize) -> String {
+        format!("{}Hidden{at}", self.0)
+    }
+
+    pub(super) fn value(&self, at: usize) -> String {
+        format!("{}Value{at}", self.0)
+    }
+}
+
+/// The specification, extended by a definition for each text of a log.
+pub(super) struct ExplanationPlan {
+    pub(super) plan: RunPlan,
+    pub(super) prefix: String,
+    pub(super) operators: Vec<String>,
+    /// The texts, with the line of each in the module.
+    lines: Vec<(usize, String)>,
+}
+
+impl ExplanationPlan {
+    pub(super) fn new(request: &CheckRequest, log: &Log) -> Self {
+        let prefix = free_name(&request.spec, "TlaforgeLog".to_owned());
+        let names = Names(&prefix);
+        let mut texts: Vec<(String, &str, String)> = Vec::new();
+        for (number, kind) in log.kinds.iter().enumerate() {
+            for (at, step) in kind.steps.iter().enumerate() {
+                texts.push((names.step(number, at) + "(e)", step, format!("a step of the event {}", kind.name)));
+            }
+            for (at, known) in kind.before.iter().enumerate() {
+                let what = format!("`before` of the event {}", kind.name);
+                texts.push((names.before(number, at) + "(e)", &known.expression, what));
+            }
+            for (at, known) in kind.after.iter().enumerate() {
+                let what = format!("`after` of the event {}", kind.name);
+                texts.push((names.after(number, at) + "(e)", &known.expression, what));
+            }
+        }
+        for (at, step) in log.hidden.iter().enumerate() {
+            texts.push((names.hidden(at), step, "a hidden step".to_owned()));
+        }
+        for (at, value) in log.values.iter().enumerate() {
+            if let FieldValue::Tla(text) = value {
+                texts.push((names.value(at), text, "a value of the log".to_owned()));
+            }
+        }
+        let mut module = format!("---- MODULE {prefix} ----\nEXTENDS {}\n", request.spec.name);
+        let (mut lines, mut operators) = (Vec::new(), Vec::new());
+        for (head, text, what) in texts {
+            // A text of several lines keeps its columns, so each begins on a line of its own.
+            let _ = writeln!(module, "{head} ==\n    {}", text.trim().replace('\n', "\n    "));
+            lines.push((module.matches('\n').count(), format!("{what} (`{}`)", text.trim())));
+            operators.push(head.strip_suffix("(e)").unwrap_or(&head).to_owned());
+        }
+        module.push_str("====\n");
+        let cfg = Cfg {
+            properties: Vec::new(),
+            witnesses: Vec::new(),
+            symmetry: Vec::new(),
+            view: None,
+            constraints: Vec::new(),
+            action_constraints: Vec::new(),
+            ..request.cfg.clone()
+        };
+        let plan = RunPlan {
+            label: "log".to_owned(),
+            wrapper: Some((prefix.clone(), module)),
+            deadlock: false,
+            coverage: false,
+            ..plan::safety(&cfg)
+        };
+        Self { plan, prefix, operators, lines }
+    }
+
+    /// The module with its texts, for the static checks.
+    pub(super) fn spec(&self, request: &CheckRequest) -> SpecText {
+        let (name, text) = self.plan.wrapper.clone().unwrap_or_default();
+        let own = (request.spec.name.clone(), request.spec.text.clone());
+        let local_modules = std::iter::once(own).chain(request.spec.local_modules.iter().cloned()).collect();
+        SpecText { name, text, local_modules }
+    }
+
+    /// What stands at a line of the module.
+    pub(super) fn text_at(&self, line: usize) -> Option<&str> {
+        let found = self.lines.iter().find(|(last, _)| line <= *last);
+        found.map(|(_, what)| what.as_str())
+    }
+
+    /// A message with the text that it is about, instead of a place in a module that the user does not have.
+    pub(super) fn readable(&self, message: &str) -> String {
+        let own = format!("module {}, line ", self.prefix);
+        let Some((before, rest)) = message.split_once(&own) else { return message.to_owned() };
+        let (line, rest) = rest.split_once(", column ").unwrap_or((rest, ""));
+        let text = line.parse().ok().and_then(|line| self.text_at(line));
+        let what = rest.split_once(": ").map_or(rest, |(_, what)| what);
+        match text {
+            Some(text) => format!("{before}{text}: {what}"),
+            None => message.to_owned(),
+        }
+    }
+}
+
+/// What the child printed.
+pub(super) fn read(status: Status, stdout: &str, stderr: &str) -> Result<Explanation, String> {
+    if status != Status::Exited(0) {
+        let why = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its run did not end in time");
+        return Err(why.to_owned());
+    }
+    // What the specification prints comes before.
+    serde_json::from_str(stdout.lines().next_back().unwrap_or_default()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,549 @@
+//! The child's side of a search for a behaviour that explains a log: depth first over pairs of a state and the events that have happened,
+//! none of which is visited twice. It evaluates with the interpreter of the core, which knows the place of each expression.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use tla_mc::eval::{Bufs, Engine as _};
+use tla_mc::store;
+use tla_mc::value::Value;
+use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm};
+
+use super::child_task::read_task;
+use super::core_interpreter::{Env, Here, Interpreter};
+use super::explanation::{
+    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, Names, Observation,
+    RefusedEvent, RefusedStep, Task, Unexplained, ViolatingState,
+};
+use super::steps::State;
+use super::strict_values::equal;
+
+/// Reads a task from standard input, and prints the result as one line of JSON.
+pub(super) fn serve_task() -> ExitCode {
+    let Some(task) = read_task().ok().and_then(|task| serde_json::from_slice::<Task>(&task).ok()) else {
+        return ExitCode::FAILURE;
+    };
+    let explained = explain(&task).and_then(|found| serde_json::to_string(&found).map_err(|e| e.to_string()));
+    let written = match &explained {
+        Ok(found) => writeln!(std::io::stdout(), "\n{found}"),
+        Err(why) => writeln!(std::io::stderr(), "{}", why.replace('\n', " ")),
+    };
+    if explained.is_ok() && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn explain(task: &Task) -> Result<Explanation, String> {
+    let compiled = task.source.compile()?;
+    let interpreter = compiled.interpreter(&task.source);
+    if let Some(position) = interpreter.violated_assumption()? {
+        return Err(format!("the assumption at {position} is false"));
+    }
+    let mut search = Search::new(task, &interpreter)?;
+    // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
+    match search.run(true)? {
+        Explanation::None(_) if !search.invariants.is_empty() => match search.run(false)? {
+            Explanation::Found(behaviour) => search.with_violation(behaviour),
+            other => Ok(other),
+        },
+        other => Ok(other),
+    }
+}
+
+/// A state, and how many events of each process have happened.
+struct Node {
+    cut: Rc<[u32]>,
+    state: Rc<State>,
+    hidden: u32,
+    parent: Option<usize>,
+    step: Option<ExplainedStep>,
+}
+
+struct Search<'t, 'c> {
+    task: &'t Task,
+    log: &'t Log,
+    names: Names<'t>,
+    interpreter: &'t Interpreter<'c>,
+    /// The different values of fields, and the names of the fields.
+    values: Vec<Value>,
+    field_names: Vec<Value>,
+    invariants: &'t [String],
+    nodes: Vec<Node>,
+    /// The smallest number of hidden steps with which a pair was reached.
+    known: HashMap<(Rc<[u32]>, Vec<u64>), u32>,
+    /// The nodes after the largest number of events.
+    furthest: Vec<usize>,
+    /// What could not be evaluated at first, and for which event.
+    failed: Option<(String, Option<u32>)>,
+}
+
+impl<'t, 'c> Search<'t, 'c> {
+    fn new(task: &'t Task, interpreter: &'t Interpreter<'c>) -> Result<Self, String> {
+        let mut search = Self {
+            task,
+            log: &task.log,
+            names: Names(&task.prefix),
+            interpreter,
+            values: Vec::new(),
+            field_names: Vec::new(),
+            invariants: interpreter.invariant_names(),
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            furthest: Vec::new(),
+            failed: None,
+        };
+        for (number, value) in task.log.values.iter().enumerate() {
+            let value = search.value(number, value)?;
+            search.values.push(value);
+        }
+        search.field_names = task.log.fields.iter().map(|name| search.text(name)).collect::<Result<_, _>>()?;
+        Ok(search)
+    }
+
+    /// The record of an event.
+    fn record(&self, event: u32) -> Result<Value, String> {
+        let fields = self.field_names.iter().zip(&self.log.events[event as usize].fields);
+        let known = fields.filter_map(|(name, value)| Some((name.clone(), self.values.get(*value as usize)?.clone())));
+        let known: Vec<(Value, Value)> = known.collect();
+        if known.is_empty() { Ok(Value::Seq(Vec::new().into())) } else { Value::func(known) }
+    }
+
+    /// The value of a field of an event.
+    fn field(&self, event: u32, name: &str) -> Option<&Value> {
+        let at = self.log.fields.iter().position(|field| field == name)?;
+        self.values.get(self.log.events[event as usize].fields[at] as usize)
+    }
+
+    fn text(&self, text: &str) -> Result<Value, String> {
+        self.interpreter.text_value(text).ok_or_else(|| format!("the text {text:?} is not known to the checker"))
+    }
+
+    fn value(&self, number: usize, value: &FieldValue) -> Result<Value, String> {
+        match value {
+            FieldValue::Tla(_) => self.interpreter.value_of(&self.names.value(number), Vec::new(), &[])?.normalized(),
+            FieldValue::Json(json) => self.json_value(json),
+        }
+    }
+
+    fn json_value(&self, json: &serde_json::Value) -> Result<Value, String> {
+        use serde_json::Value as Json;
+        Ok(match json {
+            Json::Bool(value) => Value::Bool(*value),
+            Json::String(text) => self.text(text)?,
+            Json::Number(number) => match number.as_i64() {
+                Some(number) => Value::Int(number),
+                None => return Err(format!("{number} is no whole number of 64 bits")),
+            },
+            Json::Array(all) => {
+                Value::Seq(all.iter().map(|one| self.json_value(one)).collect::<Result<Vec<_>, _>>()?.into())
+            }
+            Json::Object(all) if all.is_empty() => Value::Seq(Vec::new().into()),
+            Json::Object(all) => {
+                let mut parts = Vec::new();
+                for (name, one) in all {
+                    parts.push((self.text(name)?, self.json_value(one)?));
+                }
+                Value::func(parts)?
+            }
+            Json::Null => return Err("null is no value of TLA+".to_owned()),
+        })
+    }
+
+    fn run(&mut self, keeps_invariants: bool) -> Result<Explanation, String> {
+        self.nodes.clear();
+        self.known.clear();
+        self.furthest.clear();
+        self.failed = None;
+        let start: Rc<[u32]> = vec![0; self.log.processes.len()].into();
+        let mut open = Vec::new();
+        for state in self.initial_states()? {
+            open.extend(self.add(start.clone(), state, 0, None, None, keeps_invariants)?);
+        }
+        open.reverse();
+        while let Some(at) = open.pop() {
+            if self.is_whole(&self.nodes[at].cut) {
+                return Ok(Explanation::Found(self.behaviour(at)));
+            }
+            if self.nodes.len() as u64 > self.task.max_searched {
+                let why = format!(
+                    "{} pairs of a state and the events before it were looked at, and none explains the whole log",
+                    self.task.max_searched
+                );
+                return Ok(Explanation::Undecided { why, event: None });
+            }
+            let found = self.expand(at, keeps_invariants)?;
+            open.extend(found.into_iter().rev());
+        }
+        match &self.failed {
+            Some((what, event)) => {
+                Ok(Explanation::Undecided { why: format!("a step could not be evaluated: {what}"), event: *event })
+            }
+            None => Ok(Explanation::None(Box::new(self.unexplained()))),
+        }
+    }
+
+    fn initial_states(&self) -> Result<Vec<State>, String> {
+        let mut found = Vec::new();
+        let mut buffers = Bufs::default();
+        let mut cx = buffers.cx(&[], self.interpreter.core.variables.len(), 0);
+        self.interpreter.init(&mut cx, &mut |cx| {
+            let values: Option<State> = cx.next.iter().cloned().collect();
+            found.push(values.ok_or("the initial predicate leaves a variable without a value")?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn is_whole(&self, cut: &[u32]) -> bool {
+        cut.iter().zip(&self.log.processes).all(|(done, all)| *done as usize == all.len())
+    }
+
+    /// Keeps a pair that is new, or that is reached with fewer hidden steps; its number.
+    fn add(
+        &mut self,
+        cut: Rc<[u32]>,
+        state: State,
+        hidden: u32,
+        parent: Option<usize>,
+        step: Option<ExplainedStep>,
+        keeps_invariants: bool,
+    ) -> Result<Option<usize>, String> {
+        let key = (cut.clone(), state.iter().map(store::hash_shared).collect::<Vec<u64>>());
+        if self.known.get(&key).is_some_and(|known| *known <= hidden) {
+            return Ok(None);
+        }
+        self.known.insert(key, hidden);
+        if keeps_invariants && !self.violated(&state)?.is_empty() {
+            return Ok(None);
+        }
+        let number = self.nodes.len();
+        let explained = |node: &Node| node.cut.iter().sum::<u32>();
+        self.nodes.push(Node { cut, state: Rc::new(state), hidden, parent, step });
+        let (own, best) = (explained(&self.nodes[number]), self.furthest.first().map(|at| explained(&self.nodes[*at])));
+        if best.is_none_or(|best| own > best) {
+            self.furthest.clear();
+        }
+        if best.is_none_or(|best| own >= best) {
+            self.furthest.push(number);
+        }
+        Ok(Some(number))
+    }
+
+    fn violated(&self, state: &[Value]) -> Result<Vec<String>, String> {
+        let mut violated = Vec::new();
+        for name in self.invariants {
+            if !self.interpreter.named(name, state)? {
+                violated.push(name.clone());
+            }
+        }
+        Ok(violated)
+    }
+
+    /// The events that can be next after these, the first one first.
+    fn next_events(&self, cut: &[u32]) -> Vec<(usize, u32)> {
+        let mut found: Vec<(usize, u32)> = Vec::new();
+        for (process, all) in self.log.processes.iter().enumerate() {
+            let Some(event) = all.get(cut[process] as usize) else { continue };
+            if self.log.events[*event as usize].needs.iter().zip(cut).all(|(needed, done)| needed <= done) {
+                found.push((process, *event));
+            }
+        }
+        found.sort_by_key(|(_, event)| *event);
+        found
+    }
+
+    fn expand(&mut self, at: usize, keeps_invariants: bool) -> Result<Vec<usize>, String> {
+        let Node { cut, state, hidden, .. } = &self.nodes[at];
+        let (cut, state, hidden) = (cut.clone(), state.clone(), *hidden);
+        let mut added = Vec::new();
+        for (process, event) in self.next_events(&cut) {
+            let kind = self.log.events[event as usize].kind;
+            let record = self.record(event)?;
+            match self.differences(kind, event, &self.log.kinds[kind].before, true, &[&**state]) {
+                Ok(differences) if differences.is_empty() => {}
+                Ok(_) => continue,
+                Err(what) => {
+                    self.failed.get_or_insert((what, Some(event)));
+                    continue;
+                }
+            }
+            let mut after: Vec<u32> = cut.to_vec();
+            after[process] += 1;
+            let after: Rc<[u32]> = after.into();
+            for step in 0..self.log.kinds[kind].steps.len() {
+                let name = self.names.step(kind, step);
+                let successors = match self.interpreter.successors(&name, vec![record.clone()], &state) {
+                    Ok(successors) => successors,
+                    Err(what) => {
+                        self.failed.get_or_insert((what, Some(event)));
+                        continue;
+                    }
+                };
+                for next in successors {
+                    match self.differences(kind, event, &self.log.kinds[kind].after, false, &[&*next]) {
+                        Ok(differences) if differences.is_empty() => {
+                            let step = Some(ExplainedStep::Event { event, step });
+                            added.extend(self.add(after.clone(), next, 0, Some(at), step, keeps_invariants)?);
+                        }
+                        Ok(_) => {}
+                        Err(what) => drop(self.failed.get_or_insert((what, Some(event)))),
+                    }
+                }
+            }
+        }
+        if hidden < self.log.max_hidden {
+            for number in 0..self.log.hidden.len() {
+                match self.interpreter.successors(&self.names.hidden(number), Vec::new(), &state) {
+                    Ok(successors) => {
+                        for next in successors {
+                            let step = Some(ExplainedStep::Hidden(number));
+                            added.extend(self.add(cut.clone(), next, hidden + 1, Some(at), step, keeps_invariants)?);
+                        }
+                    }
+                    Err(what) => drop(self.failed.get_or_insert((what, None))),
+                }
+            }
+        }
+        Ok(added)
+    }
+
+    /// The observations of an event that none of the states has.
+    fn differences(
+        &self,
+        kind: usize,
+        event: u32,
+        observations: &[Observation],
+        is_before: bool,
+        states: &[&[Value]],
+    ) -> Result<Vec<Difference>, String> {
+        let mut differences = Vec::new();
+        for (at, Observation { expression, field }) in observations.iter().enumerate() {
+            let Some(logged) = self.field(event, field) else { continue };
+            let name = if is_before { self.names.before(kind, at) } else { self.names.after(kind, at) };
+            let mut specified = Vec::new();
+            for state in states {
+                let value = self.interpreter.value_of(&name, vec![self.record(event)?], state)?;
+                // Values of different kinds differ.
+                if equal(&value, logged).unwrap_or(false) {
+                    specified.clear();
+                    break;
+                }
+                let text = value.to_string();
+                if !specified.contains(&text) {
+                    specified.push(text);
+                }
+            }
+            if !specified.is_empty() {
+                differences.push(Difference { expression: expression.clone(), specified, logged: logged.to_string() });
+            }
+        }
+        Ok(differences)
+    }
+
+    fn steps_to(&self, at: usize) -> Vec<ExplainedStep> {
+        let path = std::iter::successors(Some(at), |at| self.nodes[*at].parent);
+        let mut steps: Vec<ExplainedStep> = path.filter_map(|at| self.nodes[at].step.clone()).collect();
+        steps.reverse();
+        steps
+    }
+
+    fn behaviour(&self, at: usize) -> Behaviour {
+        let mut path: Vec<usize> = std::iter::successors(Some(at), |at| self.nodes[*at].parent).collect();
+        path.reverse();
+        let mut after = None;
+        let mut violation = None;
+        for at in path {
+            if let Some(ExplainedStep::Event { event, .. }) = self.nodes[at].step {
+                after = Some(event);
+            }
+            let state = &self.nodes[at].state;
+            if let Ok(invariants) = self.violated(state)
+                && !invariants.is_empty()
+            {
+                violation = Some(ViolatingState { invariants, after, state: self.shown(state) });
+                break;
+            }
+        }
+        Behaviour { steps: self.steps_to(at), searched: self.nodes.len() as u64, violation }
+    }
+
+    /// The behaviour, if one explains the log only with states that violate an invariant.
+    fn with_violation(&self, behaviour: Behaviour) -> Result<Explanation, String> {
+        match behaviour.violation {
+            Some(_) => Ok(Explanation::Found(behaviour)),
+            None => Err("a behaviour was found that the first search missed; this is a defect".to_owned()),
+        }
+    }
+
+    fn shown(&self, state: &[Value]) -> Vec<(String, String)> {
+        let names = self.interpreter.core.variables.iter();
+        names.zip(state).map(|(name, value)| (name.clone(), value.to_string())).collect()
+    }
+
+    fn unexplained(&self) -> Unexplained {
+        let Some(at) = self.furthest.first().copied() else {
+            return Unexplained { searched: self.nodes.len() as u64, ..Unexplained::default() };
+        };
+        let Node { cut, state, .. } = &self.nodes[at];
+        let before: Vec<u32> = self
+            .steps_to(at)
+            .into_iter()
+            .filter_map(|step| match step {
+                ExplainedStep::Event { event, .. } => Some(event),
+                ExplainedStep::Hidden(_) => None,
+            })
+            .collect();
+        let next = self.next_events(cut).into_iter().map(|(_, event)| self.refused(event, state)).collect();
+        Unexplained {
+            explained: cut.iter().sum(),
+            before,
+            next,
+            state: self.shown(state),
+            other_states: u32::try_from(self.furthest.len() - 1).unwrap_or(u32::MAX),
+            searched: self.nodes.len() as u64,
+        }
+    }
+
+    /// Why an event cannot be next in a state.
+    fn refused(&self, event: u32, state: &[Value]) -> RefusedEvent {
+        let kind = self.log.events[event as usize].kind;
+        let EventKind { before, after, steps } = self.kind(kind);
+        let before = self.differences(kind, event, before, true, &[state]).unwrap_or_default();
+        let mut refused = Vec::new();
+        for step in 0..steps {
+            let (name, own) = (self.names.step(kind, step), vec![self.record(event).unwrap_or(Value::Bool(false))]);
+            let found = self.interpreter.successors(&name, own.clone(), state).unwrap_or_default();
+            refused.push(if found.is_empty() {
+                RefusedStep::Disabled(self.interpreter.first_false(&name, own, state))
+            } else {
+                let states: Vec<&[Value]> = found.iter().map(|state| &**state).collect();
+                RefusedStep::Differs(self.differences(kind, event, after, false, &states).unwrap_or_default())
+            });
+        }
+        RefusedEvent { event, before, steps: refused }
+    }
+
+    fn kind(&self, number: usize) -> EventKind<'t> {
+        let kind = &self.log.kinds[number];
+        EventKind { before: &kind.before, after: &kind.after, steps: kind.steps.len() }
+    }
+}
+
+struct EventKind<'t> {
+    before: &'t [Observation],
+    after: &'t [Observation],
+    steps: usize,
+}
+
+impl<'c> Interpreter<'c> {
+    pub(super) fn invariant_names(&self) -> &'c [String] {
+        &self.core.invariants
+    }
+
+    /// The value of a text, if the checker knows it.
+    pub(super) fn text_value(&self, text: &str) -> Option<Value> {
+        self.name_number(text).map(Value::Str)
+    }
+
+    /// The value of an operator in a state.
+    pub(super) fn value_of(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Result<Value, String> {
+        let (body, env) = self.applied(name, arguments)?;
+        self.value(body, &env, Here { state, next: &[], is_initial: false })
+    }
+
+    /// The states after a step of an action.
+    pub(super) fn successors(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Result<Vec<State>, String> {
+        let (body, env) = self.applied(name, arguments)?;
+        let mut found: Vec<State> = Vec::new();
+        let mut buffers = Bufs::default();
+        let mut cx = buffers.cx(state, self.core.variables.len(), 0);
+        self.act(body, &env, false, &mut cx, &mut |cx| {
+            let values: Option<State> = cx.next.iter().cloned().collect();
+            let values = values.ok_or_else(|| self.at(body.place, "this step leaves a variable without a value"))?;
+            if !found.contains(&values) {
+                found.push(values);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn applied(&self, name: &str, arguments: Vec<Value>) -> Result<(&'c CoreExpr, Env<'c>), String> {
+        let (definition, scope) =
+            self.definition(name, &Env::default()).ok_or_else(|| format!("{name} has no definition"))?;
+        match &definition.body {
+            CoreBody::Expression(body) => Ok((body, Self::with_arguments(definition, scope, arguments))),
+            CoreBody::Function(..) => Err(format!("{name} is a function")),
+        }
+    }
+
+    /// The first conjunct of an action that is false in a state.
+    pub(super) fn first_false(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Option<FalseConjunct> {
+        let (body, env) = self.applied(name, arguments).ok()?;
+        let mut buffers = Bufs::default();
+        let mut cx = buffers.cx(state, self.core.variables.len(), 0);
+        let found = self.false_part(body, &env, &mut cx)?;
+        let here = Here { state, next: &[], is_initial: false };
+        let sides = match &found.0.form {
+            CoreForm::Primitive(_, operands) if operands.len() == 2 => {
+                let side = |at: usize| self.value(&operands[at], &found.1, here).ok().map(|value| value.to_string());
+                side(0).zip(side(1))
+            }
+            _ => None,
+        };
+        Some(FalseConjunct { position: self.position_of(found.0.place), sides })
+    }
+
+    /// The innermost part of an action without a step that all other parts before it allow.
+    fn false_part(
+        &self,
+        action: &'c CoreExpr,
+        env: &Env<'c>,
+        cx: &mut tla_mc::eval::Cx<'_>,
+    ) -> Option<(&'c CoreExpr, Env<'c>)> {
+        match &action.form {
+            CoreForm::And(all) => {
+                for (at, one) in all.iter().enumerate() {
+                    let mut is_possible = false;
+                    let mut inner = None;
+                    // With the values that the conjuncts before it choose.
+                    let ended = self.act_all(&all[..at], env, false, cx, &mut |cx| {
+                        self.act(one, env, false, cx, &mut |_| {
+                            is_possible = true;
+                            Ok(())
+                        })?;
+                        if !is_possible && inner.is_none() {
+                            inner = self.false_part(one, env, cx);
+                        }
+                        Ok(())
+                    });
+                    if ended.is_err() || !is_possible {
+                        return inner.or_else(|| Some((one, env.clone())));
+                    }
+                }
+                None
+            }
+            CoreForm::Let(definitions, body) => self.false_part(body, &Self::with_definitions(definitions, env), cx),
+            CoreForm::Call(name, arguments) => {
+                let here = Here { state: cx.state, next: &[], is_initial: false };
+                let values = self.all(arguments, env, here).ok();
+                let (definition, scope) = self.definition(name, env)?;
+                match (&definition.body, values) {
+                    (CoreBody::Expression(body), Some(values)) => {
+                        let scope = Self::with_arguments(definition, scope, values);
+                        self.false_part(body, &scope, cx)
+                    }
+                    _ => Some((action, env.clone())),
+                }
+            }
+            CoreForm::If(three) => {
+                let here = Here { state: cx.state, next: &[], is_initial: false };
+                match self.truth(&three.0, env, here) {
+                    Ok(test) => self.false_part(if test { &three.1 } else { &three.2 }, env, cx),
+                    Err(_) => Some((action, env.clone())),
+                }
+            }
+            _ => Some((action, env.clone())),
+        }
+    }
+}
