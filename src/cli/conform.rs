@@ -15,7 +15,7 @@ use super::tool_args::ToolArgs;
 use super::tools::{embedded_tools, tool_failure, tool_limits};
 use crate::conform::{ConformError, ConformLog, ConformMap, Verdict, conformance};
 use crate::exit::Exit;
-use crate::tla::Cfg;
+use crate::tla::{Cfg, Module};
 use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
 
 #[derive(Debug, ClapArgs)]
@@ -73,7 +73,9 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     display.finish();
     let found = found.map_err(|error| tool_failure(&error))?;
     let found = found.map_err(|why| Failure::usage(why).hint("nothing was compared"))?;
-    let result = conformance(&found, &read, &loaded.module);
+    // The translation declares the variables of an algorithm.
+    let translated = Module::parse(&loaded.spec.text);
+    let result = conformance(&found, &read, translated.as_ref().unwrap_or(&loaded.module));
     match args.format {
         Format::Json => print_json_line(&result),
         Format::Text => print_result(&result.text()),

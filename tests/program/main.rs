@@ -6,6 +6,7 @@ mod audit;
 mod book;
 mod cases;
 mod check;
+mod conform;
 mod crashes;
 mod diagnostics;
 mod doctor;

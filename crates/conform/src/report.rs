@@ -62,7 +62,7 @@ pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> C
     };
     match found {
         Explanation::Found(behaviour) => explained(&mut conformance, behaviour, read, module),
-        Explanation::None(unexplained) => deviates(&mut conformance, unexplained, read),
+        Explanation::None(unexplained) => deviates(&mut conformance, unexplained, read, module),
         Explanation::Undecided { why, event } => {
             conformance.place = event.map(|event| read.places[event as usize].to_string());
             let place = conformance.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -142,7 +142,7 @@ fn explained(conformance: &mut Conformance, behaviour: &Behaviour, read: &Confor
     conformance.details.extend(violation.state.iter().map(|(name, value)| format!("  {name} = {value}")));
 }
 
-fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &ConformLog) {
+fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &ConformLog, module: &Module) {
     conformance.verdict = Verdict::Deviates;
     conformance.searched = Some(unexplained.searched);
     let describe = |event: u32| {
@@ -172,7 +172,7 @@ fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &Con
         for (step, why) in kind.steps.iter().zip(&refused.steps) {
             match why {
                 RefusedStep::Disabled(conjunct) => {
-                    details.push(format!("  {step} is not possible{}", conjunct_words(conjunct.as_ref())));
+                    details.push(format!("  {step} is not possible{}", conjunct_words(conjunct.as_ref(), module)));
                 }
                 RefusedStep::Differs(differences) if differences.is_empty() => {
                     let why = if refused.before.is_empty() {
@@ -205,15 +205,28 @@ fn words(difference: &Difference) -> String {
     format!("{expression} is {} in the specification and {logged} in the log", specified.join(" or "))
 }
 
-fn conjunct_words(conjunct: Option<&FalseConjunct>) -> String {
-    let Some(FalseConjunct { position, sides }) = conjunct else { return String::new() };
-    let place = position.as_ref().map(|position| format!("the condition at {position} is false"));
-    let values = sides.as_ref().map(|(left, right)| format!("it compares {left} with {right}"));
-    match (place, values) {
-        (Some(place), Some(values)) => format!(": {place} ({values})"),
-        (Some(text), None) | (None, Some(text)) => format!(": {text}"),
-        (None, None) => String::new(),
+fn conjunct_words(conjunct: Option<&FalseConjunct>, module: &Module) -> String {
+    let Some(FalseConjunct { position, text, sides }) = conjunct else { return String::new() };
+    // The user's file may have no translation, or an older one.
+    let place = position.as_ref().filter(|position| !is_in_translation(position, module));
+    let place = place.map(|position| format!(" at {position}")).unwrap_or_default();
+    let text = text.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default();
+    let values = sides.as_ref().map(|(left, right)| format!(" ({left} and {right})")).unwrap_or_default();
+    if place.is_empty() && text.is_empty() {
+        String::new()
+    } else {
+        format!(": the condition{text}{place} is false{values}")
     }
+}
+
+fn is_in_translation(position: &str, module: &Module) -> bool {
+    let line =
+        position.strip_prefix("line ").and_then(|rest| rest.split_once(',')).and_then(|(line, _)| line.parse().ok());
+    let is_own = position.ends_with(&format!(" of module {}", module.name));
+    let lines: Option<usize> = line;
+    let Some(line) = lines.filter(|_| is_own) else { return false };
+    let start: usize = module.source.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    module.in_translation(start)
 }
 
 /// The names in a text of TLA+.

@@ -110,12 +110,25 @@ impl Compiled {
         self.is_strict.then(|| self.interpreter(source))
     }
 
+    /// The names of the modules, by the number in a [`Place`].
+    pub(super) fn files(&self) -> &[String] {
+        &self.core.files
+    }
+
     pub(super) fn interpreter<'c>(&'c self, source: &'c Source) -> Interpreter<'c> {
         Interpreter::new(&self.core, Box::new(|place| source.position(&self.core.files, place)))
     }
 }
 
 impl Source {
+    /// What stands at a place, up to the end of the line.
+    pub(super) fn line_from(&self, files: &[String], place: Place) -> Option<String> {
+        let module = files.get(place.file())?;
+        let (_, text) = self.modules.iter().find(|(name, _)| name == module)?;
+        let line = text.get(place.offset()..)?.lines().next()?;
+        Some(line.trim().to_owned())
+    }
+
     /// `line 4, column 8 of module M`, if the place is in one of the modules.
     pub(super) fn position(&self, files: &[String], place: Place) -> Option<String> {
         let module = files.get(place.file())?;

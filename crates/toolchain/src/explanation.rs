@@ -185,8 +185,10 @@ pub enum RefusedStep {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FalseConjunct {
-    /// `line 4, column 8 of module M`, if it is in one of the user's modules.
+    /// `line 4, column 8 of module M`, if it is in one of the modules.
     pub position: Option<String>,
+    /// What stands there, up to the end of the line.
+    pub text: Option<String>,
     /// The values of both sides, if it compares two values.
     pub sides: Option<(String, String)>,
 }

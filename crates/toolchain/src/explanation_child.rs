@@ -9,7 +9,7 @@ use std::rc::Rc;
 use tla_mc::eval::{Bufs, Engine as _};
 use tla_mc::store;
 use tla_mc::value::Value;
-use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm};
+use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place};
 
 use super::child_task::read_task;
 use super::core_interpreter::{Env, Here, Interpreter};
@@ -36,10 +36,11 @@ pub(super) fn serve_task() -> ExitCode {
 fn explain(task: &Task) -> Result<Explanation, String> {
     let compiled = task.source.compile()?;
     let interpreter = compiled.interpreter(&task.source);
+    let files = compiled.files();
     if let Some(position) = interpreter.violated_assumption()? {
         return Err(format!("the assumption at {position} is false"));
     }
-    let mut search = Search::new(task, &interpreter)?;
+    let mut search = Search::new(task, &interpreter, files)?;
     // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
     match search.run(true)? {
         Explanation::None(_) if !search.invariants.is_empty() => match search.run(false)? {
@@ -63,6 +64,8 @@ struct Search<'t, 'c> {
     task: &'t Task,
     log: &'t Log,
     names: Names<'t>,
+    /// The names of the modules, by the number in a place.
+    files: &'t [String],
     interpreter: &'t Interpreter<'c>,
     /// The different values of fields, and the names of the fields.
     values: Vec<Value>,
@@ -78,11 +81,12 @@ struct Search<'t, 'c> {
 }
 
 impl<'t, 'c> Search<'t, 'c> {
-    fn new(task: &'t Task, interpreter: &'t Interpreter<'c>) -> Result<Self, String> {
+    fn new(task: &'t Task, interpreter: &'t Interpreter<'c>, files: &'t [String]) -> Result<Self, String> {
         let mut search = Self {
             task,
             log: &task.log,
             names: Names(&task.prefix),
+            files,
             interpreter,
             values: Vec::new(),
             field_names: Vec::new(),
@@ -414,7 +418,13 @@ impl<'t, 'c> Search<'t, 'c> {
             let (name, own) = (self.names.step(kind, step), vec![self.record(event).unwrap_or(Value::Bool(false))]);
             let found = self.interpreter.successors(&name, own.clone(), state).unwrap_or_default();
             refused.push(if found.is_empty() {
-                RefusedStep::Disabled(self.interpreter.first_false(&name, own, state))
+                RefusedStep::Disabled(self.interpreter.first_false(&name, own, state).map(|(place, sides)| {
+                    FalseConjunct {
+                        position: self.interpreter.position_of(place),
+                        text: self.task.source.line_from(self.files, place),
+                        sides,
+                    }
+                }))
             } else {
                 let states: Vec<&[Value]> = found.iter().map(|state| &**state).collect();
                 RefusedStep::Differs(self.differences(kind, event, after, false, &states).unwrap_or_default())
@@ -434,6 +444,9 @@ struct EventKind<'t> {
     after: &'t [Observation],
     steps: usize,
 }
+
+/// Where a part of an action is, and the values of its sides, if it compares two values.
+type FalsePart = (Place, Option<(String, String)>);
 
 impl<'c> Interpreter<'c> {
     pub(super) fn invariant_names(&self) -> &'c [String] {
@@ -478,7 +491,7 @@ impl<'c> Interpreter<'c> {
     }
 
     /// The first conjunct of an action that is false in a state.
-    pub(super) fn first_false(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Option<FalseConjunct> {
+    pub(super) fn first_false(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Option<FalsePart> {
         let (body, env) = self.applied(name, arguments).ok()?;
         let mut buffers = Bufs::default();
         let mut cx = buffers.cx(state, self.core.variables.len(), 0);
@@ -491,7 +504,7 @@ impl<'c> Interpreter<'c> {
             }
             _ => None,
         };
-        Some(FalseConjunct { position: self.position_of(found.0.place), sides })
+        Some((found.0.place, sides))
     }
 
     /// The innermost part of an action without a step that all other parts before it allow.

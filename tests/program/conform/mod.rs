@@ -1,0 +1,4 @@
+//! `tlaforge conform`: logs held against a specification.
+
+mod command;
+mod oracle;
