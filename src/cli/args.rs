@@ -74,7 +74,7 @@ pub(super) enum Command {
     Translate(TranslateArgs),
     /// Test the properties of a specification by mutation: which deliberate changes do they notice?
     Mutate(MutateArgs),
-    /// Hold logs of the real system against a specification: does a behaviour of it explain them?
+    /// Compare logs of the real system with a specification: does a behaviour of it explain them?
     Conform(ConformArgs),
     /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),

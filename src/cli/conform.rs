@@ -1,4 +1,4 @@
-//! `tlaforge conform`: holds logs of a real system against a specification.
+//! `tlaforge conform`: compares logs of a real system with a specification.
 
 use std::path::{Path, PathBuf};
 
@@ -22,17 +22,17 @@ use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
 pub(super) struct ConformArgs {
     /// Module of the specification.
     pub spec: PathBuf,
-    /// Logs: files of JSON lines, or of one JSON list. Several are those of one system.
+    /// Logs of one system: files of JSON lines, or of one JSON list.
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
-    /// What the lines of the logs mean.
+    /// The map: which lines are which steps.
     #[arg(long, value_name = "FILE", default_value = "conform.toml")]
     pub map: PathBuf,
     /// Configuration file, whose invariants are checked in the states that explain the logs [default: the .cfg file with the name
     /// of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Maximum number of pairs of a state and the events before it that are looked at.
+    /// The search ends undecided after N pairs of a state and the events before it.
     #[arg(long, value_name = "N", default_value = "2000000")]
     pub max_searched: u64,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     let found = tools.explain_log(&request, &read.log, args.max_searched, &cx).await;
     display.finish();
     let found = found.map_err(|error| tool_failure(&error))?;
-    let found = found.map_err(|why| Failure::usage(why).hint("nothing was compared"))?;
+    let found = found.map_err(|why| Failure::usage(format!("nothing was compared: {why}")))?;
     // The translation declares the variables of an algorithm.
     let translated = Module::parse(&loaded.spec.text);
     let result = conformance(&found, &read, translated.as_ref().unwrap_or(&loaded.module));

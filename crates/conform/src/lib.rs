@@ -1,4 +1,4 @@
-//! Holds the logs of a real system against a specification: the map says what the lines mean, the order of events is as partial as the
+//! Compares the logs of a real system with a specification: the map says what the lines mean, the order of events is as partial as the
 //! logs leave it, and a search in the specification says whether a behaviour explains them. Knows nothing of runs and models.
 
 mod error;

@@ -8,14 +8,14 @@ use serde_json::Value;
 use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
 
 use super::error::ConformError;
-use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, Form, LogPath, Several};
+use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, StringForm};
 use super::order::{Clock, Order, Times};
 
 /// The place of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogPlace {
     pub file: PathBuf,
-    /// Of a file with one JSON value: the number of the event in it.
+    /// From 1; in a file with one JSON list, the number of the item.
     pub line: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct ConformLog {
 }
 
 /// An event that the map knows, or a line that it ignores: it still counts for clocks.
-pub(super) struct Line {
+pub(super) struct LogLine {
     pub(super) place: LogPlace,
     pub(super) process: String,
     pub(super) clock: Option<Clock>,
@@ -60,13 +60,13 @@ impl ConformLog {
             reader.read_file(file, &mut lines)?;
         }
         let order = Order::new(&lines, map, files.len())?;
-        let kinds = map.events.iter().map(kind).collect();
+        let kinds = map.events.iter().map(event_kind).collect();
         let mut read = Self { processes: order.processes.clone(), order: order.words.clone(), ..Self::default() };
         read.ignored = lines.iter().filter(|line| line.event.is_none()).count();
-        let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
+        let mut lines: Vec<Option<LogLine>> = lines.into_iter().map(Some).collect();
         let mut processes = vec![Vec::new(); read.processes.len()];
         for (number, at) in order.sequence.iter().enumerate() {
-            let Some(Line { place, event: Some((kind, fields)), .. }) = lines[*at].take() else { continue };
+            let Some(LogLine { place, event: Some((kind, fields)), .. }) = lines[*at].take() else { continue };
             read.log.events.push(LogEvent { kind, fields, needs: order.needs[number].clone() });
             read.places.push(place);
             processes[order.process_of[number]].push(u32::try_from(number).unwrap_or(u32::MAX));
@@ -86,7 +86,7 @@ impl ConformLog {
     }
 }
 
-fn kind(rule: &EventRule) -> EventKind {
+fn event_kind(rule: &EventRule) -> EventKind {
     let observations = |all: &BTreeMap<String, String>| {
         let one = |(expression, field): (&String, &String)| Observation {
             expression: expression.clone(),
@@ -150,7 +150,7 @@ impl<'m> Reader<'m> {
         })
     }
 
-    fn read_file(&mut self, file: &Path, lines: &mut Vec<Line>) -> Result<(), ConformError> {
+    fn read_file(&mut self, file: &Path, lines: &mut Vec<LogLine>) -> Result<(), ConformError> {
         let text = tlaforge_files::read_text(file, tlaforge_files::LOG)
             .map_err(|e| ConformError::of_file(file, format!("cannot read it: {e}")))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -159,7 +159,7 @@ impl<'m> Reader<'m> {
             let all: Vec<Value> = serde_json::from_str(text)
                 .map_err(|e| ConformError::at(place(e.line()), format!("the list is not complete JSON: {e}")))?;
             for (at, value) in all.iter().enumerate() {
-                lines.push(self.line(value, place(at + 1))?);
+                lines.push(self.parse_line(value, place(at + 1))?);
             }
             return Ok(());
         }
@@ -167,21 +167,21 @@ impl<'m> Reader<'m> {
             let value: Value = serde_json::from_str(line).map_err(|e| {
                 let is_last = text.lines().count() == at + 1;
                 let hint = if is_last {
-                    "the last line may be cut off: remove it, if that is known to be so"
+                    "the last line may be cut off; delete it if so"
                 } else {
                     "each line has to be one JSON object"
                 };
-                ConformError::at(place(at + 1), format!("no JSON: {e}")).with_hint(hint)
+                ConformError::at(place(at + 1), format!("not valid JSON: {e}")).with_hint(hint)
             })?;
-            lines.push(self.line(&value, place(at + 1))?);
+            lines.push(self.parse_line(&value, place(at + 1))?);
         }
         Ok(())
     }
 
-    fn line(&mut self, value: &Value, place: LogPlace) -> Result<Line, ConformError> {
+    fn parse_line(&mut self, value: &Value, place: LogPlace) -> Result<LogLine, ConformError> {
         let wrong = |what: String| ConformError::at(&place, what);
         if !value.is_object() {
-            return Err(wrong("this is no JSON object".to_owned()));
+            return Err(wrong("expected a JSON object".to_owned()));
         }
         let mut raw: BTreeMap<&str, Value> = BTreeMap::new();
         for field in &self.fields {
@@ -207,14 +207,14 @@ impl<'m> Reader<'m> {
             (None, Some((start, end))) => Some(Times::parse(&only(start)?, &only(end)?).map_err(wrong)?),
             (None, None) => None,
         };
-        let is = |when: &BTreeMap<String, Value>| {
+        let matches = |when: &BTreeMap<String, Value>| {
             when.iter()
                 .all(|(name, wanted)| raw.get(name.as_str()).is_some_and(|found| matches_condition(found, wanted)))
         };
-        let event = if self.map.ignored.iter().any(|rule| is(&rule.when)) {
+        let event = if self.map.ignored.iter().any(|rule| matches(&rule.when)) {
             None
         } else {
-            let kind = self.map.events.iter().position(|rule| is(&rule.when)).ok_or_else(|| {
+            let kind = self.map.events.iter().position(|rule| matches(&rule.when)).ok_or_else(|| {
                 let known: Vec<&str> = self.map.events.iter().map(|rule| rule.name.as_str()).collect();
                 let shown: Vec<String> =
                     raw.iter().map(|(name, value)| format!("{name} = {}", shortened(value))).collect();
@@ -232,7 +232,7 @@ impl<'m> Reader<'m> {
             }
             Some((kind, fields))
         };
-        Ok(Line { place, process, clock, times, event })
+        Ok(LogLine { place, process, clock, times, event })
     }
 
     fn process_of(&self, value: &Value, place: &LogPlace) -> Result<String, ConformError> {
@@ -257,7 +257,7 @@ impl<'m> Reader<'m> {
                 let known = self.map.values.get(table).and_then(|table| table.get(text));
                 Some(known.ok_or_else(|| format!("[values.{table}] has no value for {text:?}"))?.clone())
             }
-            (_, Some(Form::Tla), Value::String(text)) => Some(text.clone()),
+            (_, Some(StringForm::Tla), Value::String(text)) => Some(text.clone()),
             _ => None,
         };
         let value = match text {
@@ -283,17 +283,17 @@ impl<'m> Reader<'m> {
 fn raw_value(field: &Field<'_>, line: &Value) -> Result<Option<Value>, String> {
     match field.keys.and_then(|keys| keys.several) {
         None => Ok(field.path.only(line)?.cloned()),
-        Some(Several::First) => Ok(field.path.all(line).first().map(|one| (*one).clone())),
-        Some(Several::Last) => Ok(field.path.all(line).last().map(|one| (*one).clone())),
-        Some(Several::All) => Ok(Some(Value::Array(field.path.all(line).into_iter().cloned().collect()))),
+        Some(MultipleMatches::First) => Ok(field.path.all(line).first().map(|one| (*one).clone())),
+        Some(MultipleMatches::Last) => Ok(field.path.all(line).last().map(|one| (*one).clone())),
+        Some(MultipleMatches::All) => Ok(Some(Value::Array(field.path.all(line).into_iter().cloned().collect()))),
     }
 }
 
-/// What has no value in TLA+.
+/// Rejects JSON that has no value in TLA+.
 fn check_value(value: &Value) -> Result<(), String> {
     match value {
-        Value::Null => Err("null is no value of TLA+: name another path, or ignore the line".to_owned()),
-        Value::Number(number) if number.as_i64().is_none() => Err(format!("{number} is no whole number of 64 bits")),
+        Value::Null => Err("TLA+ has no null: name another path, or ignore the line".to_owned()),
+        Value::Number(number) if number.as_i64().is_none() => Err(format!("{number} is not a whole number of 64 bits")),
         Value::Array(all) => all.iter().try_for_each(check_value),
         Value::Object(all) => all.values().try_for_each(check_value),
         _ => Ok(()),

@@ -18,7 +18,7 @@ pub struct ConformMap {
     /// The fields of an event, by name.
     #[serde(default)]
     pub(super) fields: BTreeMap<String, FieldRule>,
-    /// Tables from texts of the log to values in TLA+.
+    /// Tables from strings of the log to values in TLA+.
     #[serde(default)]
     pub(super) values: BTreeMap<String, BTreeMap<String, String>>,
     /// Lines that are no step.
@@ -73,28 +73,28 @@ pub(super) enum FieldRule {
 #[serde(deny_unknown_fields)]
 pub(super) struct FieldKeys {
     pub(super) path: String,
-    /// How a text is read.
+    /// How a string is read.
     #[serde(default, rename = "as")]
-    pub(super) form: Form,
+    pub(super) form: StringForm,
     /// The table of [`ConformMap::values`] with the values of its texts.
     pub(super) values: Option<String>,
     /// Which of several is meant.
-    pub(super) several: Option<Several>,
+    pub(super) several: Option<MultipleMatches>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Form {
-    /// A text is a string.
+pub(super) enum StringForm {
+    /// As a string of TLA+.
     #[default]
     Json,
-    /// A text is an expression of TLA+.
+    /// As an expression of TLA+.
     Tla,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Several {
+pub(super) enum MultipleMatches {
     First,
     Last,
     /// A sequence of all of them.
@@ -112,7 +112,7 @@ pub(super) struct IgnoreRule {
 #[serde(deny_unknown_fields)]
 pub(super) struct EventRule {
     pub(super) name: String,
-    /// The values of fields by which it is told from others; a list means any of them.
+    /// The values of fields that a line must have; a list means any of them.
     #[serde(default)]
     pub(super) when: BTreeMap<String, Value>,
     /// The actions that it may be.
@@ -143,7 +143,7 @@ impl ConformMap {
     /// Reads a map.
     ///
     /// # Errors
-    /// What is no map, with its place in the file.
+    /// The file cannot be read, or it is not a map.
     pub fn read(path: &Path) -> Result<Self, ConformError> {
         let text = tlaforge_files::read_text(path, tlaforge_files::SMALL)
             .map_err(|e| ConformError::of_file(path, format!("cannot read it: {e}")))?;
@@ -153,7 +153,7 @@ impl ConformMap {
     /// Parses the text of a map.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// It is not a map.
     pub fn parse(text: &str) -> Result<Self, String> {
         let map: Self = toml::from_str(text).map_err(|e| e.to_string().trim().to_owned())?;
         map.check()?;
@@ -166,7 +166,7 @@ impl ConformMap {
         }
         for (name, rule) in &self.fields {
             if !is_name(name) {
-                return Err(format!("the field `{name}` is no name of TLA+, such as `node` or `old_value`"));
+                return Err(format!("the field `{name}` is not a name in TLA+, such as `node` or `old_value`"));
             }
             if let FieldRule::Rule(FieldKeys { values: Some(table), .. }) = rule
                 && !self.values.contains_key(table)
@@ -217,9 +217,9 @@ pub(super) struct LogPath {
 
 impl LogPath {
     /// # Errors
-    /// What is no path.
+    /// It is not a JSON path.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let path = JsonPath::parse(text).map_err(|e| format!("`{text}` is no path of JSON: {e}"))?;
+        let path = JsonPath::parse(text).map_err(|e| format!("`{text}` is not a JSON path: {e}"))?;
         Ok(Self { text: text.to_owned(), path })
     }
 
@@ -235,7 +235,11 @@ impl LogPath {
         match self.all(line)[..] {
             [] => Ok(None),
             [only] => Ok(Some(only)),
-            ref all => Err(format!("{} values match `{}`: `several` says which is meant", all.len(), self.text)),
+            ref all => Err(format!(
+                "{} values match `{}`, and one is needed: a field can have `several` = first, last or all",
+                all.len(),
+                self.text
+            )),
         }
     }
 }
@@ -245,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_that_compares_nothing_or_names_what_it_does_not_have_is_refused() {
+    fn a_map_without_events_or_with_unknown_names_is_rejected() {
         let event = "[[event]]\nname = \"a\"\nsteps = [\"A\"]\n";
         for (text, wanted) in [
             ("", "no [[event]]"),
@@ -253,7 +257,7 @@ mod tests {
             (&format!("{event}whatever = 1\n"), "unknown field"),
             (&format!("{event}when = {{ kind = \"x\" }}\n"), "names the field `kind`"),
             (&format!("{event}after = {{ \"x\" = \"x\" }}\n"), "names the field `x`"),
-            (&format!("[fields]\n\"a b\" = \"$.x\"\n{event}"), "no name of TLA+"),
+            (&format!("[fields]\n\"a b\" = \"$.x\"\n{event}"), "not a name in TLA+"),
             (&format!("[fields]\nx = {{ path = \"$.x\", values = \"t\" }}\n{event}"), "[values.t]"),
             (&format!("[log]\nstart = \"$.s\"\n{event}"), "both `start` and `end`"),
             (&format!("[[ignore]]\nwhen = {{}}\n{event}"), "ignores every line"),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::error::ConformError;
-use super::logs::{Line, process_name};
+use super::logs::{LogLine, process_name};
 use super::map::ConformMap;
 
 /// A vector clock: processes and numbers of their lines.
@@ -16,9 +16,8 @@ pub(super) struct Clock(BTreeMap<String, u64>);
 
 impl Clock {
     pub(super) fn parse(value: &Value) -> Result<Self, String> {
-        let shape = || {
-            format!("this is no vector clock, which is an object or a list of pairs of a process and a number: {value}")
-        };
+        let shape =
+            || format!("not a vector clock, which is an object or a list of pairs of a process and a number: {value}");
         let number = |value: &Value| value.as_u64().ok_or_else(shape);
         match value {
             Value::Object(all) => {
@@ -64,19 +63,19 @@ fn time(value: &Value) -> Result<i128, String> {
             let parsed: Result<jiff::Timestamp, _> = text.parse();
             parsed
                 .map(jiff::Timestamp::as_nanosecond)
-                .map_err(|_| format!("{text:?} is no time such as 2025-03-09T10:23:08.8Z"))
+                .map_err(|_| format!("{text:?} is not a time such as 2025-03-09T10:23:08.8Z"))
         }
         Value::Number(number) => number
             .as_i64()
             .map(|whole| i128::from(whole) * 1_000_000_000)
-            .or_else(|| decimal(&number.to_string()))
-            .ok_or_else(|| format!("{number} is no time")),
-        _ => Err(format!("{value} is no time")),
+            .or_else(|| billionths(&number.to_string()))
+            .ok_or_else(|| format!("{number} is not a time")),
+        _ => Err(format!("{value} is not a time")),
     }
 }
 
 /// A decimal number in billionths: 1741515788.25.
-fn decimal(text: &str) -> Option<i128> {
+fn billionths(text: &str) -> Option<i128> {
     let (whole, part) = text.split_once('.')?;
     let part: String = part.chars().chain("000000000".chars()).take(9).collect();
     let sign = if whole.starts_with('-') { -1 } else { 1 };
@@ -96,17 +95,17 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn new(lines: &[Line], map: &ConformMap, files: usize) -> Result<Self, ConformError> {
+    pub(super) fn new(lines: &[LogLine], map: &ConformMap, files: usize) -> Result<Self, ConformError> {
         let keys = &map.log;
-        let is_partial = keys.clock.is_some() || keys.start.is_some();
-        let (processes, of_process) = if is_partial || (keys.time.is_none() && files > 1) {
+        let has_times = keys.time.is_some() || keys.start.is_some();
+        let (processes, of_process) = if has_times || keys.clock.is_some() || files > 1 {
             by_process(lines)
         } else {
             // One sequence of all events.
-            (vec!["all processes".to_owned()], vec![in_one_sequence(lines, keys.time.is_some())?])
+            (vec!["all processes".to_owned()], vec![(0..lines.len()).collect()])
         };
         let mut order = Self {
-            words: words(map, files),
+            words: describe(map, files),
             sequence: Vec::new(),
             process_of: Vec::new(),
             needs: Vec::new(),
@@ -114,6 +113,9 @@ impl Order {
         };
         if keys.clock.is_some() {
             check_clocks(lines, &order.processes, &of_process)?;
+        }
+        if has_times {
+            check_times(lines, &order.processes, &of_process)?;
         }
         let events: Vec<Vec<usize>> = of_process
             .iter()
@@ -128,7 +130,7 @@ impl Order {
         let own: Vec<Vec<u64>> = events
             .iter()
             .zip(&order.processes)
-            .map(|(all, process)| all.iter().map(|at| own_count(&lines[*at], process)).collect())
+            .map(|(all, process)| all.iter().map(|at| own_clock(&lines[*at], process)).collect())
             .collect();
         let ends: Vec<Vec<i128>> = events
             .iter()
@@ -147,18 +149,55 @@ impl Order {
                     let seen = clock.get(name).copied().unwrap_or(0);
                     needs[process] = own[process].partition_point(|count| *count <= seen);
                 }
-                if keys.start.is_some() {
+                if has_times {
                     let before = ends[process].partition_point(|end| *end < start(*at));
                     needs[process] = needs[process].max(before);
                 }
             }
             order.needs.push(needs.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect());
         }
+        order.check_consistent(lines)?;
         Ok(order)
+    }
+
+    /// Clocks and times of different machines can contradict each other.
+    fn check_consistent(&self, lines: &[LogLine]) -> Result<(), ConformError> {
+        if self.processes.len() == 1 {
+            return Ok(());
+        }
+        let mut of_process = vec![Vec::new(); self.processes.len()];
+        for (number, process) in self.process_of.iter().enumerate() {
+            of_process[*process].push(number);
+        }
+        // Within a process, events are in the order of its lines.
+        for events in &mut of_process {
+            events.sort_by_key(|number| self.sequence[*number]);
+        }
+        let mut done = vec![0_u32; self.processes.len()];
+        let next = |done: &[u32], process: usize| of_process[process].get(done[process] as usize).copied();
+        loop {
+            let is_possible =
+                |number: &usize| self.needs[*number].iter().zip(&done).all(|(needed, done)| needed <= done);
+            let open: Vec<usize> = (0..self.processes.len()).filter_map(|process| next(&done, process)).collect();
+            match open.iter().copied().find(is_possible) {
+                Some(number) => done[self.process_of[number]] += 1,
+                None => {
+                    let Some(first) = open.first() else { return Ok(()) };
+                    let places: Vec<String> =
+                        open.iter().map(|number| lines[self.sequence[*number]].place.to_string()).collect();
+                    let what = format!(
+                        "clocks and times contradict each other: each of {} comes after another one",
+                        places.join(", ")
+                    );
+                    return Err(ConformError::at(&lines[self.sequence[*first]].place, what)
+                        .with_hint("order the events by the clocks alone, if those of the machines differ"));
+                }
+            }
+        }
     }
 }
 
-fn words(map: &ConformMap, files: usize) -> String {
+fn describe(map: &ConformMap, files: usize) -> String {
     let keys = &map.log;
     match (&keys.clock, &keys.start, &keys.time) {
         (Some(_), Some(_), _) => "vector clocks and time intervals",
@@ -171,7 +210,7 @@ fn words(map: &ConformMap, files: usize) -> String {
     .to_owned()
 }
 
-fn by_process(lines: &[Line]) -> (Vec<String>, Vec<Vec<usize>>) {
+fn by_process(lines: &[LogLine]) -> (Vec<String>, Vec<Vec<usize>>) {
     let (mut processes, mut of_process): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
     for (at, line) in lines.iter().enumerate() {
         let number = processes.iter().position(|known| *known == line.process).unwrap_or_else(|| {
@@ -184,42 +223,40 @@ fn by_process(lines: &[Line]) -> (Vec<String>, Vec<Vec<usize>>) {
     (processes, of_process)
 }
 
-fn in_one_sequence(lines: &[Line], by_time: bool) -> Result<Vec<usize>, ConformError> {
-    let mut sequence: Vec<usize> = (0..lines.len()).collect();
-    if !by_time {
-        return Ok(sequence);
-    }
-    let time = |at: usize| lines[at].times.map(|times| times.start);
-    for (at, line) in lines.iter().enumerate().skip(1) {
-        let is_same = lines[at - 1].process == line.process && lines[at - 1].place.file == line.place.file;
-        if is_same && time(at) < time(at - 1) {
-            let what = format!("the time of {} goes backwards here", line.process);
-            return Err(ConformError::at(&line.place, what).with_hint(
-                "order the events by something else than `time`: by the file, a vector clock, or intervals",
-            ));
+/// The lines of a process are in the order in which its steps began, and ended.
+fn check_times(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize>]) -> Result<(), ConformError> {
+    for (process, all) in processes.iter().zip(of_process) {
+        for pair in all.windows(2) {
+            let [before, after] = [pair[0], pair[1]].map(|at| lines[at].times);
+            if let (Some(before), Some(after)) = (before, after)
+                && (after.start < before.start || after.end < before.end)
+            {
+                let what = format!("the time of {process} goes backwards here");
+                return Err(ConformError::at(&lines[pair[1]].place, what)
+                    .with_hint("sort the lines of a process, or order the events by something else than time"));
+            }
         }
     }
-    sequence.sort_by_key(|at| time(*at));
-    Ok(sequence)
+    Ok(())
 }
 
-fn own_count(line: &Line, process: &str) -> u64 {
+fn own_clock(line: &LogLine, process: &str) -> u64 {
     line.clock.as_ref().and_then(|Clock(clock)| clock.get(process).copied()).unwrap_or(0)
 }
 
-/// Each process counts its lines from 1, and nobody knows of lines that no log has.
-fn check_clocks(lines: &[Line], processes: &[String], of_process: &[Vec<usize>]) -> Result<(), ConformError> {
+/// Each process numbers its lines 1, 2, 3, …, and no clock counts a line that is not in the logs.
+fn check_clocks(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize>]) -> Result<(), ConformError> {
     for (process, all) in processes.iter().zip(of_process) {
         let mut last = 0;
         for at in all {
             let line = &lines[*at];
-            let own = own_count(line, process);
+            let own = own_clock(line, process);
             if own != last + 1 {
                 let what = if own == last {
-                    format!("the clock of {process} stands at {own}, as in its line before")
+                    format!("the clock of {process} is {own} again, as on its previous line")
                 } else {
                     format!(
-                        "the clock of {process} stands at {own} after {last}: a line of its log is missing, or in another place"
+                        "the clock of {process} goes from {last} to {own}: a line is missing, or in the wrong place"
                     )
                 };
                 return Err(ConformError::at(&line.place, what));
@@ -232,7 +269,7 @@ fn check_clocks(lines: &[Line], processes: &[String], of_process: &[Vec<usize>])
         for (process, count) in clock {
             let known = processes.iter().position(|name| name == process).map_or(0, |at| of_process[at].len() as u64);
             if *count > known {
-                let what = format!("the clock names line {count} of {process}, whose logs have {known}");
+                let what = format!("the clock counts {count} lines of {process}, and its logs have {known}");
                 return Err(ConformError::at(&line.place, what).with_hint("give the logs of all processes"));
             }
         }

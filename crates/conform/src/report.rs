@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use tlaforge_tla::Module;
-use tlaforge_toolchain::{Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, RefusedStep, Unexplained};
+use tlaforge_toolchain::{
+    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, LongestPrefix, RefusedStep,
+};
 
 use super::logs::ConformLog;
 
@@ -38,8 +40,8 @@ pub struct Conformance {
     /// Pairs of a state and the events before it that were looked at.
     pub searched: Option<u64>,
     pub hidden_steps: usize,
-    /// The labels of the algorithm that no event of the log reached.
-    pub unreached_labels: Vec<String>,
+    /// The labels of the algorithm that no step of the behaviour names.
+    pub labels_not_named: Vec<String>,
     /// The variables that no observation names.
     pub unobserved_variables: Vec<String>,
 }
@@ -57,12 +59,12 @@ pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> C
         order: read.order.clone(),
         searched: None,
         hidden_steps: 0,
-        unreached_labels: Vec::new(),
+        labels_not_named: Vec::new(),
         unobserved_variables: unobserved_variables(read, module),
     };
     match found {
-        Explanation::Found(behaviour) => explained(&mut conformance, behaviour, read, module),
-        Explanation::None(unexplained) => deviates(&mut conformance, unexplained, read, module),
+        Explanation::Found(behaviour) => report_behaviour(&mut conformance, behaviour, read, module),
+        Explanation::NotFound(unexplained) => report_deviation(&mut conformance, unexplained, read, module),
         Explanation::Undecided { why, event } => {
             conformance.place = event.map(|event| read.places[event as usize].to_string());
             let place = conformance.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -94,8 +96,8 @@ impl Conformance {
         if self.hidden_steps > 0 {
             let _ = writeln!(text, "hidden steps used: {}", self.hidden_steps);
         }
-        if !self.unreached_labels.is_empty() {
-            let _ = writeln!(text, "labels that no event reached: {}", self.unreached_labels.join(", "));
+        if !self.labels_not_named.is_empty() {
+            let _ = writeln!(text, "labels that no step of it names: {}", self.labels_not_named.join(", "));
         }
         if !self.unobserved_variables.is_empty() {
             let _ = writeln!(text, "variables that no observation names: {}", self.unobserved_variables.join(", "));
@@ -109,7 +111,7 @@ fn count(number: usize, thing: &str) -> String {
     format!("{number} {}", if number == 1 { thing.to_owned() } else { plural })
 }
 
-fn explained(conformance: &mut Conformance, behaviour: &Behaviour, read: &ConformLog, module: &Module) {
+fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: &ConformLog, module: &Module) {
     conformance.searched = Some(behaviour.searched);
     conformance.hidden_steps = behaviour.steps.iter().filter(|step| matches!(step, ExplainedStep::Hidden(_))).count();
     let mut taken = BTreeSet::new();
@@ -123,9 +125,13 @@ fn explained(conformance: &mut Conformance, behaviour: &Behaviour, read: &Confor
         };
         taken.extend(names_in(text));
     }
-    let labels = module.algorithm.iter().flat_map(|algorithm| &algorithm.labels);
-    let unreached = labels.filter(|label| !taken.contains(label.name.as_str())).map(|label| label.name.clone());
-    conformance.unreached_labels = unreached.collect();
+    let labels: Vec<&str> =
+        module.algorithm.iter().flat_map(|algorithm| &algorithm.labels).map(|label| &*label.name).collect();
+    // Steps such as `Next` say nothing of labels.
+    if labels.iter().any(|label| taken.contains(label)) {
+        let not_named = labels.into_iter().filter(|label| !taken.contains(label));
+        conformance.labels_not_named = not_named.map(str::to_owned).collect();
+    }
     let Some(violation) = &behaviour.violation else {
         conformance.verdict = Verdict::Conforms;
         conformance.headline = "conforms: a behaviour of the specification explains every event".to_owned();
@@ -135,14 +141,15 @@ fn explained(conformance: &mut Conformance, behaviour: &Behaviour, read: &Confor
     let invariants = violation.invariants.join(", ");
     let place = violation.after.map(|event| read.places[event as usize].to_string());
     let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("after {place}"));
-    conformance.headline =
-        format!("breaks a requirement: the log conforms, but only with states that violate {invariants}: {after}");
+    conformance.headline = format!(
+        "breaks a requirement: behaviours explain the log, but each of them violates {invariants}, this one {after}"
+    );
     conformance.place = place;
-    conformance.details.push("the state there, in one behaviour that explains the log:".to_owned());
+    conformance.details.push("the state there:".to_owned());
     conformance.details.extend(violation.state.iter().map(|(name, value)| format!("  {name} = {value}")));
 }
 
-fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &ConformLog, module: &Module) {
+fn report_deviation(conformance: &mut Conformance, unexplained: &LongestPrefix, read: &ConformLog, module: &Module) {
     conformance.verdict = Verdict::Deviates;
     conformance.searched = Some(unexplained.searched);
     let describe = |event: u32| {
@@ -150,8 +157,7 @@ fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &Con
         format!("{} ({})", read.places[event as usize], kind.name)
     };
     let Some(first) = unexplained.next.first() else {
-        conformance.headline =
-            "deviates: no initial state of the specification satisfies the invariants, or there is none".to_owned();
+        conformance.headline = "deviates: the specification has no initial state".to_owned();
         return;
     };
     conformance.place = Some(read.places[first.event as usize].to_string());
@@ -176,11 +182,11 @@ fn deviates(conformance: &mut Conformance, unexplained: &Unexplained, read: &Con
                 }
                 RefusedStep::Differs(differences) if differences.is_empty() => {
                     let why = if refused.before.is_empty() {
-                        ", but what follows contradicts a requirement or later events"
+                        "but no next state has all logged values at once"
                     } else {
-                        ""
+                        "in this state"
                     };
-                    details.push(format!("  {step} is possible{why}"));
+                    details.push(format!("  {step} is possible {why}"));
                 }
                 RefusedStep::Differs(differences) => {
                     let all: Vec<String> = differences.iter().map(words).collect();

@@ -116,7 +116,11 @@ impl EmbeddedToolchain {
             return Ok(Ok(Explanation::Undecided { why, event: None }));
         }
         let found = explanation::read(run.ended.status, &run.stdout, &run.stderr);
-        Ok(found.map_err(|why| plan.readable(&why)))
+        let readable = |found| match found {
+            Explanation::Undecided { why, event } => Explanation::Undecided { why: plan.readable(&why), event },
+            other => other,
+        };
+        Ok(found.map(readable).map_err(|why| plan.readable(&why)))
     }
 
     /// The report on a request that the checker must not run on.

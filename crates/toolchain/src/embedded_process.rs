@@ -199,7 +199,7 @@ impl EmbeddedChecker<'_> {
             }
             Work::Explanation(explanation, log, max_searched) => {
                 source.operators.clone_from(&explanation.operators);
-                source.texts = log.texts();
+                source.texts = log.strings();
                 let (log, prefix) = (log.clone(), explanation.prefix.clone());
                 let task = explanation::Task { source, log, prefix, max_searched };
                 (explanation::PREFIX, task.to_json(), "explanation".to_owned())

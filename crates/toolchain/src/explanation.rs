@@ -13,10 +13,11 @@ use super::core_program::Source;
 use super::plan::{self, RunPlan, free_name};
 use super::{CheckRequest, SpecText};
 
-/// Prefix of the marker's value if the child explains a log.
+/// The start of the marker's value if the child explains a log.
 pub(super) const PREFIX: &str = "explanation:";
 
-/// What events of a kind are in the specification. Texts are TLA+, in which `e` is the event, a record of its fields.
+/// What events of a kind are in the specification. Steps and observations are expressions of TLA+, in which `e` is the event, a record of
+/// its fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventKind {
     pub name: String,
@@ -38,7 +39,7 @@ pub struct Observation {
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FieldValue {
-    /// Texts, whole numbers, truth values, lists (sequences) and objects (records).
+    /// Strings, whole numbers, Booleans, lists (sequences) and objects (records).
     Json(serde_json::Value),
     /// An expression of TLA+ without variables.
     Tla(String),
@@ -76,26 +77,26 @@ pub struct Log {
 }
 
 impl Log {
-    /// All texts that are values of its events.
-    pub(super) fn texts(&self) -> Vec<String> {
-        let mut texts: BTreeSet<String> = self.fields.iter().cloned().collect();
+    /// Every string in its events: names of fields, string values, and keys of objects.
+    pub(super) fn strings(&self) -> Vec<String> {
+        let mut strings: BTreeSet<String> = self.fields.iter().cloned().collect();
         for value in &self.values {
             if let FieldValue::Json(json) = value {
-                collect_texts(json, &mut texts);
+                collect_strings(json, &mut strings);
             }
         }
-        texts.into_iter().collect()
+        strings.into_iter().collect()
     }
 }
 
-fn collect_texts(json: &serde_json::Value, texts: &mut BTreeSet<String>) {
+fn collect_strings(json: &serde_json::Value, strings: &mut BTreeSet<String>) {
     match json {
-        serde_json::Value::String(text) => drop(texts.insert(text.clone())),
-        serde_json::Value::Array(all) => all.iter().for_each(|one| collect_texts(one, texts)),
+        serde_json::Value::String(text) => drop(strings.insert(text.clone())),
+        serde_json::Value::Array(all) => all.iter().for_each(|one| collect_strings(one, strings)),
         serde_json::Value::Object(all) => {
             for (name, one) in all {
-                texts.insert(name.clone());
-                collect_texts(one, texts);
+                strings.insert(name.clone());
+                collect_strings(one, strings);
             }
         }
         _ => {}
@@ -108,7 +109,7 @@ pub enum Explanation {
     /// A behaviour explains every event.
     Found(Behaviour),
     /// No behaviour does.
-    None(Box<Unexplained>),
+    NotFound(Box<LongestPrefix>),
     /// It is not known.
     Undecided {
         why: String,
@@ -122,7 +123,7 @@ pub enum Explanation {
 pub struct Behaviour {
     /// In order: the number of the event and of its step in the kind, or of a hidden action.
     pub steps: Vec<ExplainedStep>,
-    /// How many pairs of a state and the events before it were looked at.
+    /// How many pairs of a state and the events before it were visited.
     pub searched: u64,
     /// If every behaviour that explains the log violates an invariant: the first such state of this one.
     pub violation: Option<ViolatingState>,
@@ -142,9 +143,9 @@ pub struct ViolatingState {
     pub state: Vec<(String, String)>,
 }
 
-/// As far as the log can be explained.
+/// The longest part of the log that a behaviour explains, and why it cannot be extended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unexplained {
+pub struct LongestPrefix {
     /// The largest number of events that a behaviour explains.
     pub explained: u32,
     /// These events, in an order in which they may have happened.
@@ -187,7 +188,7 @@ pub enum RefusedStep {
 pub struct FalseConjunct {
     /// `line 4, column 8 of module M`, if it is in one of the modules.
     pub position: Option<String>,
-    /// What stands there, up to the end of the line.
+    /// The source text from there to the end of the line.
     pub text: Option<String>,
     /// The values of both sides, if it compares two values.
     pub sides: Option<(String, String)>,
@@ -304,7 +305,7 @@ impl ExplanationPlan {
         SpecText { name, text, local_modules }
     }
 
-    /// What stands at a line of the module.
+    /// The expression of the map on a line of the module.
     pub(super) fn text_at(&self, line: usize) -> Option<&str> {
         let found = self.lines.iter().find(|(last, _)| line <= *last);
         found.map(|(_, what)| what.as_str())
@@ -312,6 +313,14 @@ impl ExplanationPlan {
 
     /// A message with the text that it is about, instead of a place in a module that the user does not have.
     pub(super) fn readable(&self, message: &str) -> String {
+        // A failed evaluation has its place at the end.
+        if let Some((what, place)) = message.rsplit_once(" (line ")
+            && let Some((line, _)) = place.split_once(", column ")
+            && place.ends_with(&format!(" of module {})", self.prefix))
+            && let Some(text) = line.parse().ok().and_then(|line| self.text_at(line))
+        {
+            return format!("{what} ({text})");
+        }
         let own = format!("module {}, line ", self.prefix);
         let Some((before, rest)) = message.split_once(&own) else { return message.to_owned() };
         let (line, rest) = rest.split_once(", column ").unwrap_or((rest, ""));

@@ -1,5 +1,5 @@
-//! The child's side of a search for a behaviour that explains a log: depth first over pairs of a state and the events that have happened,
-//! none of which is visited twice. It evaluates with the interpreter of the core, which knows the place of each expression.
+//! The child's side of a search for a behaviour that explains a log: depth first over pairs of a state and a cut, which says how many events
+//! of each process have happened. No pair is visited twice. It evaluates with the interpreter of the core, which knows the place of each expression.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -14,8 +14,8 @@ use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place};
 use super::child_task::read_task;
 use super::core_interpreter::{Env, Here, Interpreter};
 use super::explanation::{
-    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, Names, Observation,
-    RefusedEvent, RefusedStep, Task, Unexplained, ViolatingState,
+    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LongestPrefix, Names,
+    Observation, RefusedEvent, RefusedStep, Task, ViolatingState,
 };
 use super::steps::State;
 use super::strict_values::equal;
@@ -43,16 +43,16 @@ fn explain(task: &Task) -> Result<Explanation, String> {
     let mut search = Search::new(task, &interpreter, files)?;
     // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
     match search.run(true)? {
-        Explanation::None(_) if !search.invariants.is_empty() => match search.run(false)? {
-            Explanation::Found(behaviour) => search.with_violation(behaviour),
+        Explanation::NotFound(_) if !search.invariants.is_empty() => match search.run(false)? {
+            Explanation::Found(behaviour) => search.require_violation(behaviour),
             other => Ok(other),
         },
         other => Ok(other),
     }
 }
 
-/// A state, and how many events of each process have happened.
-struct Node {
+/// A state with a cut.
+struct SearchState {
     cut: Rc<[u32]>,
     state: Rc<State>,
     hidden: u32,
@@ -71,13 +71,13 @@ struct Search<'t, 'c> {
     values: Vec<Value>,
     field_names: Vec<Value>,
     invariants: &'t [String],
-    nodes: Vec<Node>,
+    nodes: Vec<SearchState>,
     /// The smallest number of hidden steps with which a pair was reached.
-    known: HashMap<(Rc<[u32]>, Vec<u64>), u32>,
+    visited: HashMap<(Rc<[u32]>, Vec<u64>), u32>,
     /// The nodes after the largest number of events.
     furthest: Vec<usize>,
-    /// What could not be evaluated at first, and for which event.
-    failed: Option<(String, Option<u32>)>,
+    /// The first failed evaluation, with its event.
+    first_error: Option<(String, Option<u32>)>,
 }
 
 impl<'t, 'c> Search<'t, 'c> {
@@ -92,13 +92,26 @@ impl<'t, 'c> Search<'t, 'c> {
             field_names: Vec::new(),
             invariants: interpreter.invariant_names(),
             nodes: Vec::new(),
-            known: HashMap::new(),
+            visited: HashMap::new(),
             furthest: Vec::new(),
-            failed: None,
+            first_error: None,
         };
         for (number, value) in task.log.values.iter().enumerate() {
             let value = search.value(number, value)?;
             search.values.push(value);
+        }
+        for (number, kind) in task.log.kinds.iter().enumerate() {
+            let names = (0..kind.before.len()).map(|at| (search.names.before(number, at), &kind.before[at]));
+            let names = names.chain((0..kind.after.len()).map(|at| (search.names.after(number, at), &kind.after[at])));
+            for (name, observation) in names {
+                if interpreter.action_definitions.contains(name.as_str()) {
+                    let text = &observation.expression;
+                    return Err(format!(
+                        "`{text}` of the event {} has a prime: write what holds in one state",
+                        kind.name
+                    ));
+                }
+            }
         }
         search.field_names = task.log.fields.iter().map(|name| search.text(name)).collect::<Result<_, _>>()?;
         Ok(search)
@@ -155,34 +168,41 @@ impl<'t, 'c> Search<'t, 'c> {
 
     fn run(&mut self, keeps_invariants: bool) -> Result<Explanation, String> {
         self.nodes.clear();
-        self.known.clear();
+        self.visited.clear();
         self.furthest.clear();
-        self.failed = None;
+        self.first_error = None;
         let start: Rc<[u32]> = vec![0; self.log.processes.len()].into();
-        let mut open = Vec::new();
-        for state in self.initial_states()? {
-            open.extend(self.add(start.clone(), state, 0, None, None, keeps_invariants)?);
+        let mut stack = Vec::new();
+        let initial = match self.initial_states() {
+            Ok(initial) => initial,
+            Err(what) => {
+                let why = format!("the initial predicate could not be evaluated: {what}");
+                return Ok(Explanation::Undecided { why, event: None });
+            }
+        };
+        for state in initial {
+            stack.extend(self.add(start.clone(), state, 0, None, None, keeps_invariants));
         }
-        open.reverse();
-        while let Some(at) = open.pop() {
-            if self.is_whole(&self.nodes[at].cut) {
+        stack.reverse();
+        while let Some(at) = stack.pop() {
+            if self.is_complete(&self.nodes[at].cut) {
                 return Ok(Explanation::Found(self.behaviour(at)));
             }
             if self.nodes.len() as u64 > self.task.max_searched {
                 let why = format!(
-                    "{} pairs of a state and the events before it were looked at, and none explains the whole log",
+                    "{} pairs of a state and the events before it were visited, and none explains the whole log",
                     self.task.max_searched
                 );
                 return Ok(Explanation::Undecided { why, event: None });
             }
             let found = self.expand(at, keeps_invariants)?;
-            open.extend(found.into_iter().rev());
+            stack.extend(found.into_iter().rev());
         }
-        match &self.failed {
+        match &self.first_error {
             Some((what, event)) => {
                 Ok(Explanation::Undecided { why: format!("a step could not be evaluated: {what}"), event: *event })
             }
-            None => Ok(Explanation::None(Box::new(self.unexplained()))),
+            None => Ok(Explanation::NotFound(Box::new(self.unexplained()))),
         }
     }
 
@@ -198,7 +218,7 @@ impl<'t, 'c> Search<'t, 'c> {
         Ok(found)
     }
 
-    fn is_whole(&self, cut: &[u32]) -> bool {
+    fn is_complete(&self, cut: &[u32]) -> bool {
         cut.iter().zip(&self.log.processes).all(|(done, all)| *done as usize == all.len())
     }
 
@@ -211,18 +231,29 @@ impl<'t, 'c> Search<'t, 'c> {
         parent: Option<usize>,
         step: Option<ExplainedStep>,
         keeps_invariants: bool,
-    ) -> Result<Option<usize>, String> {
+    ) -> Option<usize> {
         let key = (cut.clone(), state.iter().map(store::hash_shared).collect::<Vec<u64>>());
-        if self.known.get(&key).is_some_and(|known| *known <= hidden) {
-            return Ok(None);
+        if self.visited.get(&key).is_some_and(|known| *known <= hidden) {
+            return None;
         }
-        self.known.insert(key, hidden);
-        if keeps_invariants && !self.violated(&state)?.is_empty() {
-            return Ok(None);
+        self.visited.insert(key, hidden);
+        if keeps_invariants {
+            match self.violated(&state) {
+                Ok(violated) if violated.is_empty() => {}
+                Ok(_) => return None,
+                Err(what) => {
+                    let event = match step {
+                        Some(ExplainedStep::Event { event, .. }) => Some(event),
+                        _ => None,
+                    };
+                    self.first_error.get_or_insert((what, event));
+                    return None;
+                }
+            }
         }
         let number = self.nodes.len();
-        let explained = |node: &Node| node.cut.iter().sum::<u32>();
-        self.nodes.push(Node { cut, state: Rc::new(state), hidden, parent, step });
+        let explained = |node: &SearchState| node.cut.iter().sum::<u32>();
+        self.nodes.push(SearchState { cut, state: Rc::new(state), hidden, parent, step });
         let (own, best) = (explained(&self.nodes[number]), self.furthest.first().map(|at| explained(&self.nodes[*at])));
         if best.is_none_or(|best| own > best) {
             self.furthest.clear();
@@ -230,7 +261,7 @@ impl<'t, 'c> Search<'t, 'c> {
         if best.is_none_or(|best| own >= best) {
             self.furthest.push(number);
         }
-        Ok(Some(number))
+        Some(number)
     }
 
     fn violated(&self, state: &[Value]) -> Result<Vec<String>, String> {
@@ -257,7 +288,7 @@ impl<'t, 'c> Search<'t, 'c> {
     }
 
     fn expand(&mut self, at: usize, keeps_invariants: bool) -> Result<Vec<usize>, String> {
-        let Node { cut, state, hidden, .. } = &self.nodes[at];
+        let SearchState { cut, state, hidden, .. } = &self.nodes[at];
         let (cut, state, hidden) = (cut.clone(), state.clone(), *hidden);
         let mut added = Vec::new();
         for (process, event) in self.next_events(&cut) {
@@ -267,7 +298,7 @@ impl<'t, 'c> Search<'t, 'c> {
                 Ok(differences) if differences.is_empty() => {}
                 Ok(_) => continue,
                 Err(what) => {
-                    self.failed.get_or_insert((what, Some(event)));
+                    self.first_error.get_or_insert((what, Some(event)));
                     continue;
                 }
             }
@@ -279,7 +310,7 @@ impl<'t, 'c> Search<'t, 'c> {
                 let successors = match self.interpreter.successors(&name, vec![record.clone()], &state) {
                     Ok(successors) => successors,
                     Err(what) => {
-                        self.failed.get_or_insert((what, Some(event)));
+                        self.first_error.get_or_insert((what, Some(event)));
                         continue;
                     }
                 };
@@ -287,10 +318,10 @@ impl<'t, 'c> Search<'t, 'c> {
                     match self.differences(kind, event, &self.log.kinds[kind].after, false, &[&*next]) {
                         Ok(differences) if differences.is_empty() => {
                             let step = Some(ExplainedStep::Event { event, step });
-                            added.extend(self.add(after.clone(), next, 0, Some(at), step, keeps_invariants)?);
+                            added.extend(self.add(after.clone(), next, 0, Some(at), step, keeps_invariants));
                         }
                         Ok(_) => {}
-                        Err(what) => drop(self.failed.get_or_insert((what, Some(event)))),
+                        Err(what) => drop(self.first_error.get_or_insert((what, Some(event)))),
                     }
                 }
             }
@@ -301,10 +332,10 @@ impl<'t, 'c> Search<'t, 'c> {
                     Ok(successors) => {
                         for next in successors {
                             let step = Some(ExplainedStep::Hidden(number));
-                            added.extend(self.add(cut.clone(), next, hidden + 1, Some(at), step, keeps_invariants)?);
+                            added.extend(self.add(cut.clone(), next, hidden + 1, Some(at), step, keeps_invariants));
                         }
                     }
-                    Err(what) => drop(self.failed.get_or_insert((what, None))),
+                    Err(what) => drop(self.first_error.get_or_insert((what, None))),
                 }
             }
         }
@@ -371,8 +402,8 @@ impl<'t, 'c> Search<'t, 'c> {
         Behaviour { steps: self.steps_to(at), searched: self.nodes.len() as u64, violation }
     }
 
-    /// The behaviour, if one explains the log only with states that violate an invariant.
-    fn with_violation(&self, behaviour: Behaviour) -> Result<Explanation, String> {
+    /// The behaviour that the second search found: the first one would have found it, unless it violates an invariant.
+    fn require_violation(&self, behaviour: Behaviour) -> Result<Explanation, String> {
         match behaviour.violation {
             Some(_) => Ok(Explanation::Found(behaviour)),
             None => Err("a behaviour was found that the first search missed; this is a defect".to_owned()),
@@ -384,11 +415,11 @@ impl<'t, 'c> Search<'t, 'c> {
         names.zip(state).map(|(name, value)| (name.clone(), value.to_string())).collect()
     }
 
-    fn unexplained(&self) -> Unexplained {
+    fn unexplained(&self) -> LongestPrefix {
         let Some(at) = self.furthest.first().copied() else {
-            return Unexplained { searched: self.nodes.len() as u64, ..Unexplained::default() };
+            return LongestPrefix { searched: self.nodes.len() as u64, ..LongestPrefix::default() };
         };
-        let Node { cut, state, .. } = &self.nodes[at];
+        let SearchState { cut, state, .. } = &self.nodes[at];
         let before: Vec<u32> = self
             .steps_to(at)
             .into_iter()
@@ -398,7 +429,7 @@ impl<'t, 'c> Search<'t, 'c> {
             })
             .collect();
         let next = self.next_events(cut).into_iter().map(|(_, event)| self.refused(event, state)).collect();
-        Unexplained {
+        LongestPrefix {
             explained: cut.iter().sum(),
             before,
             next,
@@ -418,7 +449,7 @@ impl<'t, 'c> Search<'t, 'c> {
             let (name, own) = (self.names.step(kind, step), vec![self.record(event).unwrap_or(Value::Bool(false))]);
             let found = self.interpreter.successors(&name, own.clone(), state).unwrap_or_default();
             refused.push(if found.is_empty() {
-                RefusedStep::Disabled(self.interpreter.first_false(&name, own, state).map(|(place, sides)| {
+                RefusedStep::Disabled(self.interpreter.blocking_conjunct(&name, own, state).map(|(place, sides)| {
                     FalseConjunct {
                         position: self.interpreter.position_of(place),
                         text: self.task.source.line_from(self.files, place),
@@ -446,7 +477,7 @@ struct EventKind<'t> {
 }
 
 /// Where a part of an action is, and the values of its sides, if it compares two values.
-type FalsePart = (Place, Option<(String, String)>);
+type BlockingConjunct = (Place, Option<(String, String)>);
 
 impl<'c> Interpreter<'c> {
     pub(super) fn invariant_names(&self) -> &'c [String] {
@@ -490,12 +521,17 @@ impl<'c> Interpreter<'c> {
         }
     }
 
-    /// The first conjunct of an action that is false in a state.
-    pub(super) fn first_false(&self, name: &str, arguments: Vec<Value>, state: &[Value]) -> Option<FalsePart> {
+    /// The conjunct that prevents an action in a state.
+    pub(super) fn blocking_conjunct(
+        &self,
+        name: &str,
+        arguments: Vec<Value>,
+        state: &[Value],
+    ) -> Option<BlockingConjunct> {
         let (body, env) = self.applied(name, arguments).ok()?;
         let mut buffers = Bufs::default();
         let mut cx = buffers.cx(state, self.core.variables.len(), 0);
-        let found = self.false_part(body, &env, &mut cx)?;
+        let found = self.find_blocking(body, &env, &mut cx)?;
         let here = Here { state, next: &[], is_initial: false };
         let sides = match &found.0.form {
             CoreForm::Primitive(_, operands) if operands.len() == 2 => {
@@ -507,8 +543,9 @@ impl<'c> Interpreter<'c> {
         Some((found.0.place, sides))
     }
 
-    /// The innermost part of an action without a step that all other parts before it allow.
-    fn false_part(
+    /// The innermost conjunct that no step satisfies, although steps satisfy all conjuncts before it. It does not look inside `\E` or
+    /// disjunctions.
+    fn find_blocking(
         &self,
         action: &'c CoreExpr,
         env: &Env<'c>,
@@ -526,7 +563,7 @@ impl<'c> Interpreter<'c> {
                             Ok(())
                         })?;
                         if !is_possible && inner.is_none() {
-                            inner = self.false_part(one, env, cx);
+                            inner = self.find_blocking(one, env, cx);
                         }
                         Ok(())
                     });
@@ -536,7 +573,7 @@ impl<'c> Interpreter<'c> {
                 }
                 None
             }
-            CoreForm::Let(definitions, body) => self.false_part(body, &Self::with_definitions(definitions, env), cx),
+            CoreForm::Let(definitions, body) => self.find_blocking(body, &Self::with_definitions(definitions, env), cx),
             CoreForm::Call(name, arguments) => {
                 let here = Here { state: cx.state, next: &[], is_initial: false };
                 let values = self.all(arguments, env, here).ok();
@@ -544,7 +581,7 @@ impl<'c> Interpreter<'c> {
                 match (&definition.body, values) {
                     (CoreBody::Expression(body), Some(values)) => {
                         let scope = Self::with_arguments(definition, scope, values);
-                        self.false_part(body, &scope, cx)
+                        self.find_blocking(body, &scope, cx)
                     }
                     _ => Some((action, env.clone())),
                 }
@@ -552,7 +589,7 @@ impl<'c> Interpreter<'c> {
             CoreForm::If(three) => {
                 let here = Here { state: cx.state, next: &[], is_initial: false };
                 match self.truth(&three.0, env, here) {
-                    Ok(test) => self.false_part(if test { &three.1 } else { &three.2 }, env, cx),
+                    Ok(test) => self.find_blocking(if test { &three.1 } else { &three.2 }, env, cx),
                     Err(_) => Some((action, env.clone())),
                 }
             }

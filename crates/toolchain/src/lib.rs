@@ -89,8 +89,8 @@ pub use embedded_child::become_checker;
 pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_per_run_mib};
 pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use explanation::{
-    Behaviour, Difference, EventKind, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LogEvent, NO_VALUE,
-    Observation, RefusedEvent, RefusedStep, Unexplained, ViolatingState,
+    Behaviour, Difference, EventKind, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LogEvent,
+    LongestPrefix, NO_VALUE, Observation, RefusedEvent, RefusedStep, ViolatingState,
 };
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};

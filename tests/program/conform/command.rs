@@ -85,8 +85,8 @@ fn a_log_that_conforms_says_how_much_was_compared() {
         (
             0,
             "conforms: a behaviour of the specification explains every event\n\ncompared: 2 events (1 line ignored), 1 sequence, \
-             ordered by the order of the file\nsearched: 3 pairs of a state and the events before it\nlabels that no event \
-             reached: Rest\nvariables that no observation names: pc\n"
+             ordered by the order of the file\nsearched: 3 pairs of a state and the events before it\nlabels that no step \
+             of it names: Rest\nvariables that no observation names: pc\n"
         )
     );
     // The same as a list, and in JSON.
@@ -139,7 +139,7 @@ fn a_log_that_every_behaviour_explains_with_a_violated_invariant_breaks_a_requir
     door.write("log.ndjson", &log).write("Door.cfg", "SPECIFICATION Spec\nINVARIANT Few\n");
     let (status, output, _) = door.conform(&[]);
     assert_eq!(status, 1, "{output}");
-    assert!(output.contains("breaks a requirement") && output.contains("violate Few: after log.ndjson:4"), "{output}");
+    assert!(output.contains("breaks a requirement") && output.contains("violates Few, this one after log.ndjson:4"), "{output}");
     let (status, output, _) = door.write("Door.cfg", "SPECIFICATION Spec\n").conform(&[]);
     assert_eq!(status, 0, "{output}");
 }
@@ -155,10 +155,10 @@ fn what_cannot_be_compared_never_conforms() {
         ("", MAP, 2, "no line is an event (0 ignored)"),
         ("{\"what\": \"ping\"}\n", MAP, 2, "no line is an event (1 ignored)"),
         ("{\"what\": \"knock\"}\n", MAP, 2, "log.ndjson:1: the map does not know this line"),
-        (&format!("{ENTERED}{{\"who\": 1, \"wh"), MAP, 2, "log.ndjson:2: no JSON"),
-        (&format!("{ENTERED}7\n"), MAP, 2, "log.ndjson:2: this is no JSON object"),
-        ("{\"who\": 99999999999999999999, \"what\": \"enter\"}\n", MAP, 2, "no whole number of 64 bits"),
-        ("{\"who\": null, \"what\": \"enter\"}\n", MAP, 2, "null is no value of TLA+"),
+        (&format!("{ENTERED}{{\"who\": 1, \"wh"), MAP, 2, "log.ndjson:2: not valid JSON"),
+        (&format!("{ENTERED}7\n"), MAP, 2, "log.ndjson:2: expected a JSON object"),
+        ("{\"who\": 99999999999999999999, \"what\": \"enter\"}\n", MAP, 2, "not a whole number of 64 bits"),
+        ("{\"who\": null, \"what\": \"enter\"}\n", MAP, 2, "TLA+ has no null"),
         (
             "{\"who\": 7, \"what\": \"enter\"}\n",
             MAP,
@@ -174,16 +174,16 @@ fn what_cannot_be_compared_never_conforms() {
         ),
         (ENTERED, "[[event]]\n", 2, "conform.toml: "),
         (ENTERED, &clock("clock = \"$.clock\""), 2, "log.ndjson:1: there is no `$.clock`"),
-        (ENTERED, &clock("time = \"$.who[\""), 2, "is no path of JSON"),
-        (&(with(1, "enter", "{\"1\": 1}") + &with(1, "leave", "{\"1\": 3}")), &clocks, 2, "stands at 3 after 1"),
+        (ENTERED, &clock("time = \"$.who[\""), 2, "is not a JSON path"),
+        (&(with(1, "enter", "{\"1\": 1}") + &with(1, "leave", "{\"1\": 3}")), &clocks, 2, "goes from 1 to 3"),
         (
             &(with(1, "enter", "{\"1\": 1}") + &with(1, "leave", "{\"1\": 1}")),
             &clocks,
             2,
-            "stands at 1, as in its line before",
+            "is 1 again, as on its previous line",
         ),
-        (&with(1, "enter", "{\"1\": 1, \"2\": 4}"), &clocks, 2, "names line 4 of 2, whose logs have 0"),
-        (&with(1, "enter", "[1, 2]"), &clocks, 2, "no vector clock"),
+        (&with(1, "enter", "{\"1\": 1, \"2\": 4}"), &clocks, 2, "counts 4 lines of 2, and its logs have 0"),
+        (&with(1, "enter", "[1, 2]"), &clocks, 2, "not a vector clock"),
         (
             "{\"who\": 1, \"what\": \"enter\", \"t\": 5}\n{\"who\": 1, \"what\": \"leave\", \"t\": 4.5}\n",
             &clock("time = \"$.t\"\nprocess = \"$.who\""),

@@ -251,7 +251,7 @@ async fn random_logs_get_the_verdict_of_a_naive_search_over_all_orders() {
             (false, false) => Verdict::Deviates,
         };
         assert_eq!(result.verdict, wanted, "seed {seed}: {events:#?}\n{}", result.text());
-        if let Explanation::None(unexplained) = &found {
+        if let Explanation::NotFound(unexplained) = &found {
             assert_eq!(unexplained.explained as usize, any, "seed {seed}: {events:#?}\n{}", result.text());
         }
         *verdicts.entry(format!("{:?}", result.verdict)).or_default() += 1;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::builtin::BuiltInForm;
 use super::core_form::{CoreBody, CoreDefinition, CoreExpr, CoreForm, PRIMITIVES};
-use super::elaborate_expression::{ENABLED_OF_JOINED_VARIABLES, with_definitions};
+use super::elaborate_expression::{ENABLED_IN_THIS_INSTANCE, with_definitions};
 use super::elaborate_scope::{Binding, Env, Group, GroupKind, MAX_NESTING, Meaning, Member};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use, Version};
 use super::graph::{ACTION, Application, CONSTANT, Level, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
@@ -70,8 +70,10 @@ impl Elaborator<'_> {
                     self.check_scope(node, &inner, place, reading)?;
                     return self.expression(node, &inner, reading);
                 }
-                Meaning::Bound(Binding::Free(_, _, next)) if reading.primed => CoreForm::NextVariable(next.to_string()),
-                Meaning::Bound(Binding::Free(node, inner, _)) => {
+                Meaning::Bound(Binding::InstanceVariable(_, _, next)) if reading.primed => {
+                    CoreForm::NextVariable(next.to_string())
+                }
+                Meaning::Bound(Binding::InstanceVariable(node, inner, _)) => {
                     // The value belongs to the specification around.
                     let is_below = std::mem::replace(&mut self.is_below_enabled, false);
                     let value = self.expression(node, &inner, reading.value());
@@ -134,7 +136,7 @@ impl Elaborator<'_> {
         let definition = self.model.graph.symbol(symbol).clone();
         let form = match definition.kind {
             SymbolKind::Variable if reading.primed && self.is_below_enabled => {
-                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+                return Err(Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE));
             }
             SymbolKind::Variable if reading.primed => CoreForm::NextVariable(definition.name.to_string()),
             SymbolKind::Variable => CoreForm::Variable(definition.name.to_string()),
@@ -173,10 +175,10 @@ impl Elaborator<'_> {
 
     /// Refuses an expression below ENABLED in an instance that comes from outside of the instance, if it is about a step.
     fn check_scope(&mut self, node: NodeId, scope: &Env, place: Place, reading: Reading) -> Elaborated<()> {
-        if self.is_below_enabled && !scope.has_free_variables() {
+        if self.is_below_enabled && !scope.has_independent_next_values() {
             let level = self.level(node, scope)?;
             if level >= ACTION || reading.primed && level > CONSTANT {
-                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+                return Err(Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE));
             }
         }
         Ok(())

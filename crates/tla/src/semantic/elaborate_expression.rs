@@ -8,9 +8,9 @@ use super::elaborate_scope::{AT, Binding, Env, GroupKind, Meaning};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use};
 use super::graph::{Application, Detail, Node, NodeId, Place, SymbolKind, TEMPORAL};
 
-/// What is not evaluated of ENABLED in an instance: see [`Elaborator::free_variables`].
-pub(super) const ENABLED_OF_JOINED_VARIABLES: &str = "ENABLED, or fairness, in an instance that does not give each \
-    variable of its module a variable of its own, with more variables than the specification, or with steps from outside,";
+/// What is not evaluated of ENABLED in an instance: see [`Elaborator::with_independent_next_values`].
+pub(super) const ENABLED_IN_THIS_INSTANCE: &str = "ENABLED, or fairness, in an instance that \
+    replaces variables by expressions, if its module has more variables than the specification, or the action uses a step from outside,";
 
 impl Elaborator<'_> {
     pub(super) fn expression(&mut self, node: NodeId, env: &Env, reading: Reading) -> Elaborated<CoreExpr> {
@@ -193,7 +193,7 @@ impl Elaborator<'_> {
         }
         let (operand, scope) = self.unfolded(operand, &scope);
         if let Node::Apply(application) = self.model.graph.node(operand)
-            && let Meaning::Bound(Binding::Free(_, _, next)) = self.meaning(application.operator, &scope)
+            && let Meaning::Bound(Binding::InstanceVariable(_, _, next)) = self.meaning(application.operator, &scope)
         {
             return Some(CoreForm::NextVariable(next.to_string()));
         }
@@ -315,8 +315,8 @@ impl Elaborator<'_> {
         place: Place,
         elaborate: impl FnOnce(&mut Self, &Env) -> Elaborated<CoreExpr>,
     ) -> Elaborated<CoreExpr> {
-        let free = self.free_variables(env);
-        let env = free.ok_or_else(|| Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES))?;
+        let free = self.with_independent_next_values(env);
+        let env = free.ok_or_else(|| Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE))?;
         let is_below = std::mem::replace(&mut self.is_below_enabled, true);
         let action = elaborate(self, &env);
         self.is_below_enabled = is_below;
@@ -495,7 +495,7 @@ impl Elaborator<'_> {
         if let Some(name) = self.variable(found, &scope) {
             if self.is_below_enabled {
                 let place = self.model.graph.place(node);
-                return Err(Refusal::not_evaluated(place, ENABLED_OF_JOINED_VARIABLES));
+                return Err(Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE));
             }
             if !variables.contains(&name) {
                 variables.push(name);

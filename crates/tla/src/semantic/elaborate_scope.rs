@@ -50,8 +50,8 @@ pub(super) enum Binding {
     Own(Rc<str>),
     /// An expression to be written in place of the name.
     Expression(NodeId, Env),
-    /// A variable of an instance within ENABLED: its value, and the variable that has its next value, which any value may be.
-    Free(NodeId, Env, Rc<str>),
+    /// A variable of an instance below ENABLED: its value, and the variable of the specification that has its next value.
+    InstanceVariable(NodeId, Env, Rc<str>),
     Operator(SymbolId, Env),
     /// The old value in EXCEPT; whether it belongs to the next state.
     Old(Rc<str>, bool),
@@ -132,8 +132,8 @@ impl Env {
         Self { locals: self.locals.clone(), frame: Some(frame) }
     }
 
-    /// Whether the variables of the module around have any next values, independent of those of the specification.
-    pub(super) fn has_free_variables(&self) -> bool {
+    /// Whether next values are those of the variables of the module around: see [`Elaborator::with_independent_next_values`].
+    pub(super) fn has_independent_next_values(&self) -> bool {
         self.frame.as_ref().is_some_and(|frame| frame.next_values.is_some())
     }
 
@@ -173,7 +173,7 @@ impl Elaborator<'_> {
             if let Some((_, node)) = pairs.iter().find(|(known, _)| *known == symbol) {
                 let next = frame.next_values.as_ref().and_then(|all| all.get(&symbol));
                 if let Some(next) = next {
-                    return Meaning::Bound(Binding::Free(*node, frame.outer.clone(), next.clone()));
+                    return Meaning::Bound(Binding::InstanceVariable(*node, frame.outer.clone(), next.clone()));
                 }
                 return Meaning::Bound(match self.model.graph.node(*node) {
                     Node::Operator(operator) => Binding::Operator(*operator, frame.outer.clone()),
@@ -202,15 +202,15 @@ impl Elaborator<'_> {
         Rc::new(Frame { by, outer, number, next_values: None })
     }
 
-    fn frame_number(&mut self, by: SubstitutionId, outer: Option<usize>, has_free_variables: bool) -> usize {
+    fn frame_number(&mut self, by: SubstitutionId, outer: Option<usize>, has_independent_next_values: bool) -> usize {
         let next = self.frames.len();
-        *self.frames.entry((by, outer, has_free_variables)).or_insert(next)
+        *self.frames.entry((by, outer, has_independent_next_values)).or_insert(next)
     }
 
-    /// The scope of an action below ENABLED in an instance. In TLA+ the instance of `ENABLED A` is about the variables of the
-    /// module: each has the value that the instance gives it, and any next value. The next values are those of as many
-    /// variables of the specification, which mean nothing else below ENABLED. `None` if these are too few.
-    pub(super) fn free_variables(&mut self, env: &Env) -> Option<Env> {
+    /// The scope of an action below ENABLED in an instance. ENABLED ranges over the next values of the variables of the module, and
+    /// each of these has the value that the instance gives it. Its next value is that of a variable of the specification, which
+    /// has no other use below ENABLED. `None` if the module has no variables, or more than the specification.
+    pub(super) fn with_independent_next_values(&mut self, env: &Env) -> Option<Env> {
         let frame = env.frame.as_ref()?;
         let pairs = &self.model.graph.substitutions[frame.by as usize].pairs;
         let variables = pairs.iter().map(|(symbol, _)| *symbol);
@@ -440,7 +440,9 @@ impl Elaborator<'_> {
             Meaning::Bound(Binding::Name(_) | Binding::Own(_)) => Ok(CONSTANT),
             Meaning::Bound(Binding::Old(_, primed)) => Ok(if primed { ACTION } else { STATE }),
             Meaning::Bound(Binding::Expression(node, env)) => self.level_below(node, &env, depth),
-            Meaning::Bound(Binding::Free(node, env, _)) => Ok(self.level_below(node, &env, depth)?.max(STATE)),
+            Meaning::Bound(Binding::InstanceVariable(node, env, _)) => {
+                Ok(self.level_below(node, &env, depth)?.max(STATE))
+            }
             Meaning::Bound(Binding::Operator(symbol, env)) => self.level_of(symbol, &env, depth),
             Meaning::Member(group, index) => {
                 let node = group.members[index].node;

@@ -90,7 +90,7 @@ pub(super) struct Elaborator<'m> {
     /// The numbers of the instances whose values have no local names, by substitution and the instance around, and
     /// whether their variables have any next values.
     pub(super) frames: HashMap<(SubstitutionId, Option<usize>, bool), usize>,
-    /// Whether the expression is below ENABLED in an instance: see [`Elaborator::free_variables`].
+    /// Whether the expression is below ENABLED in an instance: see [`Elaborator::with_independent_next_values`].
     pub(super) is_below_enabled: bool,
     pub(super) declared: HashMap<SymbolId, Rc<HashSet<SymbolId>>>,
     pub(super) plain: HashMap<SymbolId, bool>,
