@@ -8,7 +8,7 @@ use serde_json::Value;
 use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
 
 use super::error::ConformError;
-use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, StringForm};
+use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, StringForm, check_expression};
 use super::order::{Clock, Order, Times};
 
 /// The place of an event.
@@ -69,7 +69,7 @@ impl ConformLog {
             let Some(LogLine { place, event: Some((kind, fields)), .. }) = lines[*at].take() else { continue };
             read.log.events.push(LogEvent { kind, fields, needs: order.needs[number].clone() });
             read.places.push(place);
-            processes[order.process_of[number]].push(u32::try_from(number).unwrap_or(u32::MAX));
+            processes[order.process_of[number]].push((*at, u32::try_from(number).unwrap_or(u32::MAX)));
         }
         if read.log.events.is_empty() {
             let all = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
@@ -81,7 +81,12 @@ impl ConformLog {
         read.log.max_hidden = if map.hidden.steps.is_empty() { 0 } else { map.hidden.max };
         read.log.fields = reader.fields.iter().map(|field| field.name.to_owned()).collect();
         read.log.values = reader.values;
-        read.log.processes = processes;
+        for events in &mut processes {
+            // In the order of the lines, which another one of times does not change.
+            events.sort_unstable();
+            read.log.processes.push(events.iter().map(|(_, number)| *number).collect());
+        }
+        read.log.event_name.clone_from(&map.log.event);
         Ok(read)
     }
 }
@@ -249,16 +254,28 @@ impl<'m> Reader<'m> {
         })
     }
 
+    /// The value of a string, a number or a Boolean in a table; a list becomes the sequence of the values of its items.
+    fn table_value(&self, name: &str, value: &Value) -> Result<String, String> {
+        match value {
+            Value::Array(all) => {
+                let items: Result<Vec<String>, String> = all.iter().map(|one| self.table_value(name, one)).collect();
+                Ok(format!("<<{}>>", items?.join(", ")))
+            }
+            Value::Object(_) | Value::Null => Err(format!("[values.{name}] has no value for {value}")),
+            _ => {
+                let known = self.map.values.get(name).and_then(|table| table.get(&process_name(value)));
+                known.cloned().ok_or_else(|| format!("[values.{name}] has no value for {value}"))
+            }
+        }
+    }
+
     /// The number of the value of a field.
     fn field_value(&mut self, field: usize, value: &Value) -> Result<u32, String> {
         let keys = self.fields[field].keys;
-        let text = match (keys.and_then(|keys| keys.values.as_ref()), keys.map(|keys| keys.form), value) {
-            (Some(table), _, Value::String(text)) => {
-                let known = self.map.values.get(table).and_then(|table| table.get(text));
-                Some(known.ok_or_else(|| format!("[values.{table}] has no value for {text:?}"))?.clone())
-            }
-            (_, Some(StringForm::Tla), Value::String(text)) => Some(text.clone()),
-            _ => None,
+        let text = match keys.map(|keys| (&keys.values, keys.form)) {
+            Some((Some(table), _)) => Some(self.table_value(table, value)?),
+            Some((None, StringForm::Tla)) => Some(tla_text(value)?),
+            Some((None, StringForm::Json)) | None => None,
         };
         let value = match text {
             Some(text) => FieldValue::Tla(text),
@@ -286,6 +303,21 @@ fn raw_value(field: &Field<'_>, line: &Value) -> Result<Option<Value>, String> {
         Some(MultipleMatches::First) => Ok(field.path.all(line).first().map(|one| (*one).clone())),
         Some(MultipleMatches::Last) => Ok(field.path.all(line).last().map(|one| (*one).clone())),
         Some(MultipleMatches::All) => Ok(Some(Value::Array(field.path.all(line).into_iter().cloned().collect()))),
+    }
+}
+
+/// The expression of TLA+ that a string is; a list becomes a sequence.
+fn tla_text(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => {
+            check_expression(text).map_err(|why| format!("`{text}` {why}"))?;
+            Ok(text.clone())
+        }
+        Value::Array(all) => Ok(format!("<<{}>>", all.iter().map(tla_text).collect::<Result<Vec<_>, _>>()?.join(", "))),
+        Value::Bool(true) => Ok("TRUE".to_owned()),
+        Value::Bool(false) => Ok("FALSE".to_owned()),
+        Value::Number(number) if number.is_i64() => Ok(number.to_string()),
+        _ => Err(format!("{value} is not an expression of TLA+")),
     }
 }
 

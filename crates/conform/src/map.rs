@@ -31,9 +31,12 @@ pub struct ConformMap {
 }
 
 /// Where a line says who wrote it and when.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LogKeys {
+    /// The name of the event in steps and observations, if a specification has another `e`.
+    #[serde(default = "default_event_name")]
+    pub(super) event: String,
     /// The process; without it, each file is one.
     pub(super) process: Option<OneOrMore>,
     /// A vector clock: an object, or a list of pairs of a process and a number.
@@ -43,6 +46,16 @@ pub(super) struct LogKeys {
     /// Start and end of the step: steps that overlap may have happened either way.
     pub(super) start: Option<String>,
     pub(super) end: Option<String>,
+}
+
+fn default_event_name() -> String {
+    "e".to_owned()
+}
+
+impl Default for LogKeys {
+    fn default() -> Self {
+        Self { event: default_event_name(), process: None, clock: None, time: None, start: None, end: None }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -192,6 +205,14 @@ impl ConformMap {
         if let Some(rule) = self.events.iter().find(|rule| rule.steps.is_empty()) {
             return Err(format!("the event {} has no `steps`", rule.name));
         }
+        for rule in self.ignored.iter().map(|rule| &rule.when).chain(self.events.iter().map(|rule| &rule.when)) {
+            if let Some((name, value)) = rule.iter().find(|(_, value)| value.is_object() || value.is_null()) {
+                return Err(format!(
+                    "`when` compares `{name}` with {value}: write a string, a number, a Boolean or a list of them"
+                ));
+            }
+        }
+        self.check_expressions()?;
         let LogKeys { time, start, end, .. } = &self.log;
         if start.is_some() != end.is_some() {
             return Err("[log] needs both `start` and `end`, or neither".to_owned());
@@ -203,6 +224,51 @@ impl ConformMap {
         }
         Ok(())
     }
+}
+
+impl ConformMap {
+    /// Each step, observation and value has to be one expression, with fields that exist.
+    fn check_expressions(&self) -> Result<(), String> {
+        if !is_name(&self.log.event) {
+            return Err(format!("[log] calls the event `{}`, which is not a name in TLA+", self.log.event));
+        }
+        let of_events = self.events.iter().flat_map(|rule| {
+            let observations = rule.before.keys().chain(rule.after.keys());
+            rule.steps.iter().chain(observations).map(|text| (format!("the event {}", rule.name), text))
+        });
+        let hidden = self.hidden.steps.iter().map(|text| ("[hidden]".to_owned(), text));
+        let tables = self
+            .values
+            .iter()
+            .flat_map(|(name, table)| table.values().map(move |text| (format!("[values.{name}]"), text)));
+        for (what, text) in of_events.chain(hidden).chain(tables) {
+            check_expression(text).map_err(|why| format!("{what}: `{}` {why}", text.trim()))?;
+            let event = format!("{}.", self.log.event);
+            for (at, _) in text.match_indices(&event) {
+                let is_whole = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+                let name: String =
+                    text[at + event.len()..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                if is_whole && !name.is_empty() && !self.fields.contains_key(&name) {
+                    return Err(format!("{what}: `{}` names the field `{name}`, and [fields] has none", text.trim()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rejects what is not one expression of TLA+; the rest is left to the parser.
+pub(super) fn check_expression(text: &str) -> Result<(), &'static str> {
+    if text.trim().is_empty() {
+        return Err("is empty: write an expression of TLA+");
+    }
+    if text.lines().any(|line| ["====", "----"].iter().any(|rule| line.trim_start().starts_with(rule))) {
+        return Err("has the line of a module: write one expression of TLA+");
+    }
+    if text.contains("==") && !text.contains("LET") {
+        return Err("has a definition: write one expression of TLA+, with LET if it needs definitions");
+    }
+    Ok(())
 }
 
 fn is_name(name: &str) -> bool {

@@ -10,6 +10,9 @@ use super::error::ConformError;
 use super::logs::{LogLine, process_name};
 use super::map::ConformMap;
 
+/// The largest product of the numbers of events and processes.
+const MAX_CELLS: usize = 50_000_000;
+
 /// A vector clock: processes and numbers of their lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clock(BTreeMap<String, u64>);
@@ -98,8 +101,10 @@ impl Order {
     pub(super) fn new(lines: &[LogLine], map: &ConformMap, files: usize) -> Result<Self, ConformError> {
         let keys = &map.log;
         let has_times = keys.time.is_some() || keys.start.is_some();
-        let (processes, of_process) = if has_times || keys.clock.is_some() || files > 1 {
-            by_process(lines)
+        let (processes, of_process) = if has_times || keys.clock.is_some() {
+            by(lines, |line| line.process.clone())
+        } else if files > 1 {
+            by(lines, |line| line.place.file.display().to_string())
         } else {
             // One sequence of all events.
             (vec!["all processes".to_owned()], vec![(0..lines.len()).collect()])
@@ -122,6 +127,11 @@ impl Order {
             .map(|all| all.iter().copied().filter(|at| lines[*at].event.is_some()).collect())
             .collect();
         let start = |at: usize| lines[at].times.map_or(i128::MIN, |times| times.start);
+        let cells = events.iter().map(Vec::len).sum::<usize>().saturating_mul(order.processes.len());
+        if cells > MAX_CELLS {
+            let what = format!("there are {} processes, too many for so many events", order.processes.len());
+            return Err(ConformError::at(&lines[0].place, what).with_hint("compare a part of the logs"));
+        }
         order.sequence = events.iter().flatten().copied().collect();
         order.sequence.sort_by_key(|at| start(*at));
         let home: BTreeMap<usize, usize> =
@@ -185,12 +195,10 @@ impl Order {
                     let Some(first) = open.first() else { return Ok(()) };
                     let places: Vec<String> =
                         open.iter().map(|number| lines[self.sequence[*number]].place.to_string()).collect();
-                    let what = format!(
-                        "clocks and times contradict each other: each of {} comes after another one",
-                        places.join(", ")
-                    );
+                    let what =
+                        format!("the order contradicts itself: each of {} comes after another one", places.join(", "));
                     return Err(ConformError::at(&lines[self.sequence[*first]].place, what)
-                        .with_hint("order the events by the clocks alone, if those of the machines differ"));
+                        .with_hint("if the clocks of the machines differ, order the events by vector clocks alone"));
                 }
             }
         }
@@ -210,11 +218,13 @@ fn describe(map: &ConformMap, files: usize) -> String {
     .to_owned()
 }
 
-fn by_process(lines: &[LogLine]) -> (Vec<String>, Vec<Vec<usize>>) {
+/// The lines of each process, or of each file.
+fn by(lines: &[LogLine], name: impl Fn(&LogLine) -> String) -> (Vec<String>, Vec<Vec<usize>>) {
     let (mut processes, mut of_process): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
     for (at, line) in lines.iter().enumerate() {
-        let number = processes.iter().position(|known| *known == line.process).unwrap_or_else(|| {
-            processes.push(line.process.clone());
+        let process = name(line);
+        let number = processes.iter().position(|known| *known == process).unwrap_or_else(|| {
+            processes.push(process);
             of_process.push(Vec::new());
             processes.len() - 1
         });
@@ -251,6 +261,11 @@ fn check_clocks(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize
         for at in all {
             let line = &lines[*at];
             let own = own_clock(line, process);
+            if own == 0 {
+                let what = format!("the clock does not count the line itself, which is of {process}");
+                return Err(ConformError::at(&line.place, what)
+                    .with_hint("[log] has `process`, whose value is the name in the clock; a clock counts from 1"));
+            }
             if own != last + 1 {
                 let what = if own == last {
                     format!("the clock of {process} is {own} again, as on its previous line")

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use tlaforge_tla::Module;
 use tlaforge_toolchain::{
-    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, LongestPrefix, RefusedStep,
+    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, LogEvent, LongestPrefix, NO_VALUE, RefusedStep,
 };
 
 use super::logs::ConformLog;
@@ -42,8 +42,10 @@ pub struct Conformance {
     pub hidden_steps: usize,
     /// The labels of the algorithm that no step of the behaviour names.
     pub labels_not_named: Vec<String>,
-    /// The variables that no observation names.
+    /// The variables that no observation names of which a line has the field.
     pub unobserved_variables: Vec<String>,
+    /// Observations of which no line has the field.
+    pub unused_observations: Vec<String>,
 }
 
 /// Says what a search found. `module` is the specification.
@@ -60,8 +62,10 @@ pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> C
         searched: None,
         hidden_steps: 0,
         labels_not_named: Vec::new(),
-        unobserved_variables: unobserved_variables(read, module),
+        unobserved_variables: Vec::new(),
+        unused_observations: Vec::new(),
     };
+    observe(&mut conformance, read, module);
     match found {
         Explanation::Found(behaviour) => report_behaviour(&mut conformance, behaviour, read, module),
         Explanation::NotFound(unexplained) => report_deviation(&mut conformance, unexplained, read, module),
@@ -99,6 +103,10 @@ impl Conformance {
         if !self.labels_not_named.is_empty() {
             let _ = writeln!(text, "labels that no step of it names: {}", self.labels_not_named.join(", "));
         }
+        if !self.unused_observations.is_empty() {
+            let _ =
+                writeln!(text, "observations of which no line has the field: {}", self.unused_observations.join(", "));
+        }
         if !self.unobserved_variables.is_empty() {
             let _ = writeln!(text, "variables that no observation names: {}", self.unobserved_variables.join(", "));
         }
@@ -114,7 +122,7 @@ fn count(number: usize, thing: &str) -> String {
 fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: &ConformLog, module: &Module) {
     conformance.searched = Some(behaviour.searched);
     conformance.hidden_steps = behaviour.steps.iter().filter(|step| matches!(step, ExplainedStep::Hidden(_))).count();
-    let mut taken = BTreeSet::new();
+    let (mut taken, mut texts) = (BTreeSet::new(), BTreeSet::new());
     for step in &behaviour.steps {
         let text = match step {
             ExplainedStep::Event { event, step } => {
@@ -123,12 +131,13 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
             }
             ExplainedStep::Hidden(number) => &read.log.hidden[*number],
         };
+        texts.insert(text.as_str());
         taken.extend(names_in(text));
     }
     let labels: Vec<&str> =
         module.algorithm.iter().flat_map(|algorithm| &algorithm.labels).map(|label| &*label.name).collect();
-    // Steps such as `Next` say nothing of labels.
-    if labels.iter().any(|label| taken.contains(label)) {
+    // Steps such as `Next` do not name the labels that they take.
+    if texts.iter().all(|text| labels.iter().any(|label| names_in(text).contains(label))) {
         let not_named = labels.into_iter().filter(|label| !taken.contains(label));
         conformance.labels_not_named = not_named.map(str::to_owned).collect();
     }
@@ -179,6 +188,11 @@ fn report_deviation(conformance: &mut Conformance, unexplained: &LongestPrefix, 
             match why {
                 RefusedStep::Disabled(conjunct) => {
                     details.push(format!("  {step} is not possible{}", conjunct_words(conjunct.as_ref(), module)));
+                }
+                RefusedStep::NotNext => {
+                    details.push(format!(
+                        "  {step} is possible, but the next-state relation of the specification does not allow it"
+                    ));
                 }
                 RefusedStep::Differs(differences) if differences.is_empty() => {
                     let why = if refused.before.is_empty() {
@@ -240,9 +254,21 @@ fn names_in(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|name| !name.is_empty()).collect()
 }
 
-fn unobserved_variables(read: &ConformLog, module: &Module) -> Vec<String> {
-    let observations = read.log.kinds.iter().flat_map(|kind| kind.before.iter().chain(&kind.after));
-    let observed: BTreeSet<&str> = observations.flat_map(|one| names_in(&one.expression)).collect();
+/// Lists what was not compared.
+fn observe(conformance: &mut Conformance, read: &ConformLog, module: &Module) {
+    let mut observed = BTreeSet::new();
+    for (number, kind) in read.log.kinds.iter().enumerate() {
+        for observation in kind.before.iter().chain(&kind.after) {
+            let at = read.log.fields.iter().position(|field| *field == observation.field);
+            let has_field =
+                |event: &LogEvent| event.kind == number && at.is_some_and(|at| event.fields[at] != NO_VALUE);
+            if read.log.events.iter().any(has_field) {
+                observed.extend(names_in(&observation.expression));
+            } else {
+                conformance.unused_observations.push(format!("{} of {}", observation.expression, kind.name));
+            }
+        }
+    }
     let variables = module.variables.iter().map(|variable| variable.name.as_str());
-    variables.filter(|name| !observed.contains(name)).map(str::to_owned).collect()
+    conformance.unobserved_variables = variables.filter(|name| !observed.contains(name)).map(str::to_owned).collect();
 }

@@ -99,6 +99,11 @@ impl EmbeddedToolchain {
         if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
             return Ok(Err(why_refused(report)));
         }
+        if let Some(report) = self.find_unsupported(request, cx).await?
+            && let Verdict::Invalid { reason, .. } = report.outcome.verdict
+        {
+            return Ok(Err(reason));
+        }
         let parsed = self.parse(&plan.spec(request), cx).await?;
         if let ParseOutcome::Rejected(diagnostics) = parsed {
             let first = diagnostics.first();

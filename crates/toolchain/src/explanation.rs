@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tlaforge_process::Status;
 use tlaforge_tla::Cfg;
 
-use super::core_program::Source;
+use super::core_program::{ASSUMPTION_PREFIX, Source};
 use super::plan::{self, RunPlan, free_name};
 use super::{CheckRequest, SpecText};
 
@@ -66,6 +66,8 @@ pub struct Log {
     pub hidden: Vec<String>,
     /// The largest number of them in a row.
     pub max_hidden: u32,
+    /// The name of the event in steps and observations, such as `e`.
+    pub event_name: String,
     /// The names of the fields of events.
     pub fields: Vec<String>,
     /// The different values of fields.
@@ -182,6 +184,8 @@ pub enum RefusedStep {
     Disabled(Option<FalseConjunct>),
     /// It leads to other values.
     Differs(Vec<Difference>),
+    /// It is possible, but no step of the specification.
+    NotNext,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,7 +243,7 @@ pub(super) struct ExplanationPlan {
     pub(super) plan: RunPlan,
     pub(super) prefix: String,
     pub(super) operators: Vec<String>,
-    /// The texts, with the line of each in the module.
+    /// The expressions of the map, with the line of each one's definition in the module.
     lines: Vec<(usize, String)>,
 }
 
@@ -247,18 +251,19 @@ impl ExplanationPlan {
     pub(super) fn new(request: &CheckRequest, log: &Log) -> Self {
         let prefix = free_name(&request.spec, "TlaforgeLog".to_owned());
         let names = Names(&prefix);
+        let event = format!("({})", log.event_name);
         let mut texts: Vec<(String, &str, String)> = Vec::new();
         for (number, kind) in log.kinds.iter().enumerate() {
             for (at, step) in kind.steps.iter().enumerate() {
-                texts.push((names.step(number, at) + "(e)", step, format!("a step of the event {}", kind.name)));
+                texts.push((names.step(number, at) + &event, step, format!("a step of the event {}", kind.name)));
             }
             for (at, known) in kind.before.iter().enumerate() {
                 let what = format!("`before` of the event {}", kind.name);
-                texts.push((names.before(number, at) + "(e)", &known.expression, what));
+                texts.push((names.before(number, at) + &event, &known.expression, what));
             }
             for (at, known) in kind.after.iter().enumerate() {
                 let what = format!("`after` of the event {}", kind.name);
-                texts.push((names.after(number, at) + "(e)", &known.expression, what));
+                texts.push((names.after(number, at) + &event, &known.expression, what));
             }
         }
         for (at, step) in log.hidden.iter().enumerate() {
@@ -272,10 +277,10 @@ impl ExplanationPlan {
         let mut module = format!("---- MODULE {prefix} ----\nEXTENDS {}\n", request.spec.name);
         let (mut lines, mut operators) = (Vec::new(), Vec::new());
         for (head, text, what) in texts {
-            // A text of several lines keeps its columns, so each begins on a line of its own.
-            let _ = writeln!(module, "{head} ==\n    {}", text.trim().replace('\n', "\n    "));
-            lines.push((module.matches('\n').count(), format!("{what} (`{}`)", text.trim())));
-            operators.push(head.strip_suffix("(e)").unwrap_or(&head).to_owned());
+            lines.push((module.matches('\n').count() + 1, format!("{what} (`{}`)", text.trim())));
+            // Its lines keep their columns relative to each other.
+            let _ = writeln!(module, "{head} ==\n{}", indented(text));
+            operators.push(head.strip_suffix(&event).unwrap_or(&head).to_owned());
         }
         module.push_str("====\n");
         let cfg = Cfg {
@@ -307,7 +312,8 @@ impl ExplanationPlan {
 
     /// The expression of the map on a line of the module.
     pub(super) fn text_at(&self, line: usize) -> Option<&str> {
-        let found = self.lines.iter().find(|(last, _)| line <= *last);
+        // What ends too early is noticed where the next definition begins.
+        let found = self.lines.iter().rev().find(|(head, _)| *head < line);
         found.map(|(_, what)| what.as_str())
     }
 
@@ -333,11 +339,26 @@ impl ExplanationPlan {
     }
 }
 
+/// The lines of a text without the blanks that all of them begin with, below a definition.
+fn indented(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let common = lines.iter().map(|line| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0);
+    lines.iter().map(|line| format!("    {}", &line[common..])).collect::<Vec<_>>().join("\n")
+}
+
 /// What the child printed.
 pub(super) fn read(status: Status, stdout: &str, stderr: &str) -> Result<Explanation, String> {
+    if !matches!(status, Status::Exited(0 | 1)) || stderr.contains("has overflowed its stack") {
+        let why = "the embedded checker ran out of stack or memory, or crashed, while it evaluated the specification"
+            .to_owned();
+        return Ok(Explanation::Undecided { why, event: None });
+    }
     if status != Status::Exited(0) {
-        let why = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its run did not end in time");
-        return Err(why.to_owned());
+        let why = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its run did not end");
+        return Err(match why.split_once(ASSUMPTION_PREFIX) {
+            Some((_, position)) => format!("the assumption at {} is false", position.trim_end_matches('"')),
+            None => why.to_owned(),
+        });
     }
     // What the specification prints comes before.
     serde_json::from_str(stdout.lines().next_back().unwrap_or_default()).map_err(|error| error.to_string())

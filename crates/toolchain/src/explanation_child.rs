@@ -12,7 +12,7 @@ use tla_mc::value::Value;
 use tlaforge_tla::semantic::{CoreBody, CoreExpr, CoreForm, Place};
 
 use super::child_task::read_task;
-use super::core_interpreter::{Env, Here, Interpreter};
+use super::core_interpreter::{Env, FOUND, Here, Interpreter};
 use super::explanation::{
     Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LongestPrefix, Names,
     Observation, RefusedEvent, RefusedStep, Task, ViolatingState,
@@ -315,6 +315,14 @@ impl<'t, 'c> Search<'t, 'c> {
                     }
                 };
                 for next in successors {
+                    match self.is_step(&state, &next) {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(what) => {
+                            self.first_error.get_or_insert((what, Some(event)));
+                            continue;
+                        }
+                    }
                     match self.differences(kind, event, &self.log.kinds[kind].after, false, &[&*next]) {
                         Ok(differences) if differences.is_empty() => {
                             let step = Some(ExplainedStep::Event { event, step });
@@ -331,6 +339,14 @@ impl<'t, 'c> Search<'t, 'c> {
                 match self.interpreter.successors(&self.names.hidden(number), Vec::new(), &state) {
                     Ok(successors) => {
                         for next in successors {
+                            match self.is_step(&state, &next) {
+                                Ok(true) => {}
+                                Ok(false) => continue,
+                                Err(what) => {
+                                    self.first_error.get_or_insert((what, None));
+                                    continue;
+                                }
+                            }
                             let step = Some(ExplainedStep::Hidden(number));
                             added.extend(self.add(cut.clone(), next, hidden + 1, Some(at), step, keeps_invariants));
                         }
@@ -340,6 +356,23 @@ impl<'t, 'c> Search<'t, 'c> {
             }
         }
         Ok(added)
+    }
+
+    /// Whether the specification allows a step: by its next-state relation, or because nothing changes.
+    fn is_step(&self, from: &[Value], to: &[Value]) -> Result<bool, String> {
+        if from == to {
+            return Ok(true);
+        }
+        let mut buffers = Bufs::default();
+        let mut cx = buffers.cx(from, from.len(), 0);
+        for (chosen, value) in cx.next.iter_mut().zip(to) {
+            *chosen = Some(value.clone());
+        }
+        match self.interpreter.next(&mut cx, &mut |_| Err(FOUND.to_owned())) {
+            Ok(()) => Ok(false),
+            Err(what) if what == FOUND => Ok(true),
+            Err(what) => Err(what),
+        }
     }
 
     /// The observations of an event that none of the states has.
@@ -456,6 +489,8 @@ impl<'t, 'c> Search<'t, 'c> {
                         sides,
                     }
                 }))
+            } else if !found.iter().any(|next| self.is_step(state, next).unwrap_or(true)) {
+                RefusedStep::NotNext
             } else {
                 let states: Vec<&[Value]> = found.iter().map(|state| &**state).collect();
                 RefusedStep::Differs(self.differences(kind, event, after, false, &states).unwrap_or_default())

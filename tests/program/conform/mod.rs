@@ -1,4 +1,5 @@
 //! `tlaforge conform`: logs held against a specification.
 
 mod command;
+mod comparison;
 mod oracle;
