@@ -6,7 +6,7 @@ use tlaforge_tla::semantic::{CoreBody, CoreBound, CoreExpr, CoreForm, Place, Pri
 
 use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX};
 use super::core_interpreter::{Env, Evaluated, Here, Interpreter};
-use super::strict_values::{contains, equal};
+use super::strict_values::{NotCompared, contains, equal};
 
 impl<'c> Interpreter<'c> {
     /// Evaluates an action or an initial predicate: calls `k` for each way to give the variables their next values.
@@ -164,7 +164,7 @@ impl<'c> Interpreter<'c> {
 
     fn assign<'a>(&self, at: usize, value: Value, place: Place, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Evaluated<()> {
         if let Some(known) = &cx.next[at] {
-            return if equal(known, &value).map_err(|why| self.not_compared(place, why))? { k(cx) } else { Ok(()) };
+            return if self.is_same_choice(known, &value, place)? { k(cx) } else { Ok(()) };
         }
         cx.next[at] = Some(value);
         // There are far fewer variables than numbers of 32 bits.
@@ -175,13 +175,19 @@ impl<'c> Interpreter<'c> {
         result
     }
 
+    fn is_same_choice(&self, one: &Value, other: &Value, place: Place) -> Evaluated<bool> {
+        match equal(one, other) {
+            Err(NotCompared::Mixed(_)) if self.mixed_choices_differ => Ok(false),
+            compared => compared.map_err(|why| self.not_compared(place, why)),
+        }
+    }
+
     /// UNCHANGED: the checker wants to know which variables an action assigned otherwise.
     fn keep<'a>(&self, variables: &[usize], place: Place, cx: &mut Cx<'a>, k: K<'_, 'a>) -> Evaluated<()> {
         let Some((first, rest)) = variables.split_first() else { return k(cx) };
         let now = cx.state[*first].clone();
         if let Some(known) = &cx.next[*first] {
-            let is_kept = equal(known, &now).map_err(|why| self.not_compared(place, why))?;
-            return if is_kept { self.keep(rest, place, cx, k) } else { Ok(()) };
+            return if self.is_same_choice(known, &now, place)? { self.keep(rest, place, cx, k) } else { Ok(()) };
         }
         cx.next[*first] = Some(now);
         let result = self.keep(rest, place, cx, k);

@@ -34,6 +34,8 @@ pub(super) struct Interpreter<'c> {
     pub(super) constant_definitions: HashSet<&'c str>,
     /// Definitions whose value depends on the next state.
     pub(super) action_definitions: HashSet<&'c str>,
+    /// Whether two next values of different kinds for one variable make an action impossible; otherwise they are an error.
+    pub(super) mixed_choices_differ: bool,
 }
 
 /// A name with its meaning, and the names around it.
@@ -117,6 +119,7 @@ impl<'c> Interpreter<'c> {
             names,
             constant_definitions,
             action_definitions,
+            mixed_choices_differ: false,
         };
         let constants =
             core.constants.iter().filter_map(|(name, value)| Some((name.as_str(), interpreter.constant(value)?)));

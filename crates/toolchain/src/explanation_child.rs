@@ -35,7 +35,9 @@ pub(super) fn serve_task() -> ExitCode {
 
 fn explain(task: &Task) -> Result<Explanation, String> {
     let compiled = task.source.compile()?;
-    let interpreter = compiled.interpreter(&task.source);
+    let mut interpreter = compiled.interpreter(&task.source);
+    // The values of a step are compared with those of every other one.
+    interpreter.mixed_choices_differ = true;
     let files = compiled.files();
     if let Some(position) = interpreter.violated_assumption()? {
         return Err(format!("the assumption at {position} is false"));
