@@ -324,6 +324,8 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
             "llm/prices.rs",
             "llm/recording.rs",
             "monitor/objective_config.rs",
+            "conform/logs.rs",
+            "conform/map.rs",
             "cli/audit_labels.rs",
             "cli/eval_suite.rs",
             "cli/forged_run.rs",

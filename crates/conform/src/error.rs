@@ -19,7 +19,7 @@ impl ConformError {
         Self { place: path.display().to_string(), what: what.into(), hint: None }
     }
 
-    pub(super) fn at(place: impl ToString, what: impl Into<String>) -> Self {
+    pub(super) fn at(place: &(impl ToString + ?Sized), what: impl Into<String>) -> Self {
         Self { place: place.to_string(), what: what.into(), hint: None }
     }
 

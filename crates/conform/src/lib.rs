@@ -2,12 +2,15 @@
 //! logs leave it, and a search in the specification says whether a behaviour explains them. Knows nothing of runs and models.
 
 mod error;
+mod line;
 mod logs;
 mod map;
 mod order;
 mod report;
+mod times;
 
 pub use error::ConformError;
-pub use logs::{ConformLog, LogPlace};
+pub use line::LogPlace;
+pub use logs::ConformLog;
 pub use map::ConformMap;
 pub use report::{Conformance, Verdict, conformance};

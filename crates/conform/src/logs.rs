@@ -1,29 +1,18 @@
 //! Reads the lines of logs as events: what each says, by the map.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
 
 use super::error::ConformError;
-use super::map::{ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, StringForm, check_expression};
-use super::order::{Clock, Order, Times};
-
-/// The place of an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogPlace {
-    pub file: PathBuf,
-    /// From 1; in a file with one JSON list, the number of the item.
-    pub line: usize,
-}
-
-impl fmt::Display for LogPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
-    }
-}
+use super::line::{LogLine, LogPlace};
+use super::map::{
+    ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, OneOrMore, StringForm, check_expression,
+};
+use super::order::Order;
+use super::times::{Clock, Times, process_name};
 
 /// Logs as a search needs them, with what a report says of them.
 #[derive(Debug, Clone, Default)]
@@ -36,16 +25,6 @@ pub struct ConformLog {
     pub processes: Vec<String>,
     /// How the events are ordered, in words.
     pub order: String,
-}
-
-/// An event that the map knows, or a line that it ignores: it still counts for clocks.
-pub(super) struct LogLine {
-    pub(super) place: LogPlace,
-    pub(super) process: String,
-    pub(super) clock: Option<Clock>,
-    pub(super) times: Option<Times>,
-    /// Its kind and its fields; `None` if it is ignored.
-    pub(super) event: Option<(usize, Vec<u32>)>,
 }
 
 impl ConformLog {
@@ -74,7 +53,7 @@ impl ConformLog {
         if read.log.events.is_empty() {
             let all = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
             let what = format!("no line is an event ({} ignored): there is nothing to compare", read.ignored);
-            return Err(ConformError::at(all, what).with_hint("the map says with [[event]] which lines are events"));
+            return Err(ConformError::at(&all, what).with_hint("the map says with [[event]] which lines are events"));
         }
         read.log.kinds = kinds;
         read.log.hidden.clone_from(&map.hidden.steps);
@@ -138,7 +117,7 @@ impl<'m> Reader<'m> {
             fields.push(Field { name, path: parse(path)?, keys });
         }
         let keys = &map.log;
-        let process = keys.process.iter().flat_map(|paths| paths.all()).map(parse).collect::<Result<_, _>>()?;
+        let process = keys.process.iter().flat_map(OneOrMore::all).map(parse).collect::<Result<_, _>>()?;
         let interval = match (&keys.start, &keys.end) {
             (Some(start), Some(end)) => Some((parse(start)?, parse(end)?)),
             _ => None,
@@ -162,7 +141,7 @@ impl<'m> Reader<'m> {
         let place = |line| LogPlace { file: file.to_owned(), line };
         if text.trim_start().starts_with('[') {
             let all: Vec<Value> = serde_json::from_str(text)
-                .map_err(|e| ConformError::at(place(e.line()), format!("the list is not complete JSON: {e}")))?;
+                .map_err(|e| ConformError::at(&place(e.line()), format!("the list is not complete JSON: {e}")))?;
             for (at, value) in all.iter().enumerate() {
                 lines.push(self.parse_line(value, place(at + 1))?);
             }
@@ -176,7 +155,7 @@ impl<'m> Reader<'m> {
                 } else {
                     "each line has to be one JSON object"
                 };
-                ConformError::at(place(at + 1), format!("not valid JSON: {e}")).with_hint(hint)
+                ConformError::at(&place(at + 1), format!("not valid JSON: {e}")).with_hint(hint)
             })?;
             lines.push(self.parse_line(&value, place(at + 1))?);
         }
@@ -336,14 +315,6 @@ fn matches_condition(found: &Value, wanted: &Value) -> bool {
     match wanted {
         Value::Array(all) if !found.is_array() => all.contains(found),
         wanted => found == wanted,
-    }
-}
-
-/// A text as it is, and anything else as JSON.
-pub(super) fn process_name(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -143,7 +143,7 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     }
     let Some(violation) = &behaviour.violation else {
         conformance.verdict = Verdict::Conforms;
-        conformance.headline = "conforms: a behaviour of the specification explains every event".to_owned();
+        conformance.headline = "conforms: a behaviour of the specification explains every event".into();
         return;
     };
     conformance.verdict = Verdict::BreaksRequirement;
@@ -166,7 +166,7 @@ fn report_deviation(conformance: &mut Conformance, unexplained: &LongestPrefix, 
         format!("{} ({})", read.places[event as usize], kind.name)
     };
     let Some(first) = unexplained.next.first() else {
-        conformance.headline = "deviates: the specification has no initial state".to_owned();
+        conformance.headline = "deviates: the specification has no initial state".into();
         return;
     };
     conformance.place = Some(read.places[first.event as usize].to_string());

@@ -126,7 +126,7 @@ async fn search_witnesses(
     Ok(FurtherRuns { result: decided, warnings: Vec::new(), output: checker_run.output })
 }
 
-/// TLC also checks properties in the steps that an ACTION_CONSTRAINT cuts off; tla-mc does not.
+/// TLC also checks properties in the steps that an `ACTION_CONSTRAINT` cuts off; tla-mc does not.
 fn limit_to_action_constraint(verdict: Verdict, plan: &RunPlan) -> Verdict {
     match (verdict, Cfg::parse(&plan.cfg)) {
         (Verdict::Holds, Ok(cfg)) if !cfg.action_constraints.is_empty() && !cfg.properties.is_empty() => {

@@ -46,8 +46,10 @@ fn explain(task: &Task) -> Result<Explanation, String> {
     // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
     match search.run(true)? {
         Explanation::NotFound(_) if !search.invariants.is_empty() => match search.run(false)? {
-            Explanation::Found(behaviour) => search.require_violation(behaviour),
-            other => Ok(other),
+            Explanation::Found(Behaviour { violation: None, .. }) => {
+                Err("a behaviour was found that the first search missed; this is a defect".to_owned())
+            }
+            found => Ok(found),
         },
         other => Ok(other),
     }
@@ -435,14 +437,6 @@ impl<'t, 'c> Search<'t, 'c> {
             }
         }
         Behaviour { steps: self.steps_to(at), searched: self.nodes.len() as u64, violation }
-    }
-
-    /// The behaviour that the second search found: the first one would have found it, unless it violates an invariant.
-    fn require_violation(&self, behaviour: Behaviour) -> Result<Explanation, String> {
-        match behaviour.violation {
-            Some(_) => Ok(Explanation::Found(behaviour)),
-            None => Err("a behaviour was found that the first search missed; this is a defect".to_owned()),
-        }
     }
 
     fn shown(&self, state: &[Value]) -> Vec<(String, String)> {

@@ -27,7 +27,9 @@ fn conform(module: &str, cfg: &str, map: &str, logs: &[(&str, &str)]) -> (i32, S
     write("M.tla", module);
     write("M.cfg", &format!("SPECIFICATION Spec\n{cfg}"));
     write("conform.toml", map);
-    logs.iter().for_each(|(name, text)| write(name, text));
+    for (name, text) in logs {
+        write(name, text);
+    }
     let mut command = Command::new(PROGRAM);
     command.current_dir(folder.path()).args(["conform", "M.tla"]).args(logs.iter().map(|(name, _)| name));
     let ended = command.output().unwrap();

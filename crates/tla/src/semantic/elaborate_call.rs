@@ -173,17 +173,6 @@ impl Elaborator<'_> {
         Ok(Some(CoreExpr::new(form, place)))
     }
 
-    /// Refuses an expression below ENABLED in an instance that comes from outside of the instance, if it is about a step.
-    fn check_scope(&mut self, node: NodeId, scope: &Env, place: Place, reading: Reading) -> Elaborated<()> {
-        if self.is_below_enabled && !scope.has_independent_next_values() {
-            let level = self.level(node, scope)?;
-            if level >= ACTION || reading.primed && level > CONSTANT {
-                return Err(Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE));
-            }
-        }
-        Ok(())
-    }
-
     fn callee(&mut self, symbol: SymbolId, scope: &Env) -> Option<Callee> {
         let definition = self.model.graph.symbol(symbol).clone();
         let member = Member {
@@ -522,25 +511,13 @@ impl Elaborator<'_> {
     }
 
     /// The expression that replaces a parameter, or a constant or variable of an instance.
-    fn unfolded_arguments(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
+    pub(super) fn unfolded_arguments(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
         let (mut node, mut env) = (node, env.clone());
         while let Node::Apply(application) = self.model.graph.node(node)
             && application.operands.is_empty()
             && let Meaning::Bound(Binding::Expression(next, inner)) = self.meaning(application.operator, &env)
         {
             (node, env) = (next, inner);
-        }
-        (node, env)
-    }
-
-    /// The argument that a parameter stands for, also if it is written in a LET.
-    pub(super) fn given_argument(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
-        let (mut node, mut env) = self.unfolded_arguments(node, env);
-        while let Node::Apply(application) = self.model.graph.node(node)
-            && let Meaning::Member(group, index) = self.meaning(application.operator, &env)
-            && group.kind == GroupKind::Arguments
-        {
-            (node, env) = self.unfolded_arguments(group.members[index].node, &group.scope());
         }
         (node, env)
     }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use super::builtin::BUILT_INS;
 use super::core_form::CoreDefinition;
-use super::elaborator::{Elaborator, Refusal};
-use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, SubstitutionId, SymbolId, SymbolKind};
+use super::elaborate_expression::ENABLED_IN_THIS_INSTANCE;
+use super::elaborator::{Elaborated, Elaborator, Reading, Refusal};
+use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, Place, STATE, SubstitutionId, SymbolId, SymbolKind};
 
 /// The key of `@` in a scope.
 pub(super) const AT: SymbolId = SymbolId::MAX;
@@ -228,6 +229,29 @@ impl Elaborator<'_> {
         let next_values = Some(variables.into_iter().zip(own).collect());
         let free = Frame { by: frame.by, outer: frame.outer.clone(), number, next_values };
         Some(env.within(Rc::new(free)))
+    }
+
+    /// Refuses an expression below ENABLED in an instance that comes from outside of the instance, if it is about a step.
+    pub(super) fn check_scope(&mut self, node: NodeId, scope: &Env, place: Place, reading: Reading) -> Elaborated<()> {
+        if self.is_below_enabled && !scope.has_independent_next_values() {
+            let level = self.level(node, scope)?;
+            if level >= ACTION || reading.primed && level > CONSTANT {
+                return Err(Refusal::not_evaluated(place, ENABLED_IN_THIS_INSTANCE));
+            }
+        }
+        Ok(())
+    }
+
+    /// The argument that a parameter stands for, also if it is written in a LET.
+    pub(super) fn given_argument(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
+        let (mut node, mut env) = self.unfolded_arguments(node, env);
+        while let Node::Apply(application) = self.model.graph.node(node)
+            && let Meaning::Member(group, index) = self.meaning(application.operator, &env)
+            && group.kind == GroupKind::Arguments
+        {
+            (node, env) = self.unfolded_arguments(group.members[index].node, &group.scope());
+        }
+        (node, env)
     }
 
     /// Whether an instance around gives a variable of its module something else than a variable, or two of them the same.
