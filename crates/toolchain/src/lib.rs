@@ -13,6 +13,7 @@ mod confirmed;
 mod contract;
 mod core_actions;
 mod core_arithmetic;
+mod core_by_name;
 mod core_functions;
 mod core_interpreter;
 mod core_levels;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use super::builtin::BuiltInForm;
 use super::core_form::{CoreBody, CoreDefinition, CoreExpr, CoreForm, PRIMITIVES};
-use super::elaborate_expression::{ENABLED_IN_THIS_INSTANCE, with_definitions};
-use super::elaborate_scope::{Binding, Env, Group, GroupKind, MAX_NESTING, Meaning, Member};
+use super::elaborate_expression::with_definitions;
+use super::elaborate_scope::{Binding, ENABLED_IN_THIS_INSTANCE, Env, Group, GroupKind, MAX_NESTING, Meaning, Member};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use, Version};
 use super::graph::{ACTION, Application, CONSTANT, Level, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
 use super::standard::is_written_out;

@@ -4,13 +4,9 @@ use std::rc::Rc;
 
 use super::builtin::{BUILT_INS, BuiltInForm};
 use super::core_form::{CoreBody, CoreBound, CoreDefinition, CoreExpr, CoreForm, CoreStep, CoreUpdate, Primitive};
-use super::elaborate_scope::{AT, Binding, Env, GroupKind, Meaning};
+use super::elaborate_scope::{AT, Binding, ENABLED_IN_THIS_INSTANCE, Env, GroupKind, Meaning};
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal, Use};
 use super::graph::{Application, Detail, Node, NodeId, Place, SymbolKind, TEMPORAL};
-
-/// What is not evaluated of ENABLED in an instance: see [`Elaborator::with_independent_next_values`].
-pub(super) const ENABLED_IN_THIS_INSTANCE: &str = "ENABLED, or fairness, in an instance that \
-    replaces variables by expressions, if its module has more variables than the specification, or the action uses a step from outside,";
 
 impl Elaborator<'_> {
     pub(super) fn expression(&mut self, node: NodeId, env: &Env, reading: Reading) -> Elaborated<CoreExpr> {

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use super::builtin::BUILT_INS;
 use super::core_form::CoreDefinition;
-use super::elaborate_expression::ENABLED_IN_THIS_INSTANCE;
 use super::elaborator::{Elaborated, Elaborator, Reading, Refusal};
 use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, Place, STATE, SubstitutionId, SymbolId, SymbolKind};
 
@@ -14,6 +13,10 @@ use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, Place, STATE, Substitu
 pub(super) const AT: SymbolId = SymbolId::MAX;
 /// Maximum nesting of definitions, for the recursions over them.
 pub(super) const MAX_NESTING: usize = 400;
+
+/// What is not evaluated of ENABLED in an instance: see [`Elaborator::with_independent_next_values`].
+pub(super) const ENABLED_IN_THIS_INSTANCE: &str = "ENABLED, or fairness, in an instance that \
+    replaces variables by expressions, if its module has more variables than the specification, or the action uses a step from outside,";
 
 /// The meanings of names around an expression.
 #[derive(Clone, Default)]
