@@ -15,6 +15,7 @@ use super::tool_args::ToolArgs;
 use super::tools::{embedded_tools, tool_failure, tool_limits};
 use crate::conform::{ConformError, ConformLog, ConformMap, Verdict, conformance};
 use crate::exit::Exit;
+use crate::report::counted;
 use crate::tla::{Cfg, Module};
 use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
 
@@ -67,7 +68,7 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
             }
         }
     }
-    display.announce(&format!("comparing {} events with {}", read.log.events.len(), args.spec.display()));
+    display.announce(&format!("comparing {} with {}", counted(read.log.events.len(), "event"), args.spec.display()));
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
     let found = tools.explain_log(&request, &read.log, args.max_searched, &cx).await;
     display.finish();

@@ -208,9 +208,9 @@ impl<'m> Reader<'m> {
             let mut fields = Vec::new();
             for (at, name) in self.fields.iter().map(|field| field.name).enumerate().collect::<Vec<_>>() {
                 fields.push(match raw.get(name) {
-                    Some(value) => {
-                        self.field_value(at, value).map_err(|what| wrong(format!("the field `{name}`: {what}")))?
-                    }
+                    Some(value) => self
+                        .field_value(at, value, &place)
+                        .map_err(|what| wrong(format!("the field `{name}`: {what}")))?,
                     None => NO_VALUE,
                 });
             }
@@ -249,22 +249,22 @@ impl<'m> Reader<'m> {
     }
 
     /// The number of the value of a field.
-    fn field_value(&mut self, field: usize, value: &Value) -> Result<u32, String> {
-        let keys = self.fields[field].keys;
+    fn field_value(&mut self, field: usize, value: &Value, place: &LogPlace) -> Result<u32, String> {
+        let Field { name, keys, .. } = self.fields[field];
         let text = match keys.map(|keys| (&keys.values, keys.form)) {
             Some((Some(table), _)) => Some(self.table_value(table, value)?),
             Some((None, StringForm::Tla)) => Some(tla_text(value)?),
             Some((None, StringForm::Json)) | None => None,
         };
         let value = match text {
-            Some(text) => FieldValue::Tla(text),
+            Some(expression) => FieldValue::Tla { expression, origin: format!("the field `{name}` of {place}") },
             None => {
                 check_value(value)?;
                 FieldValue::Json(value.clone())
             }
         };
         let key = match &value {
-            FieldValue::Tla(text) => (true, text.clone()),
+            FieldValue::Tla { expression, .. } => (true, expression.clone()),
             FieldValue::Json(json) => (false, json.to_string()),
         };
         let next = u32::try_from(self.values.len()).unwrap_or(NO_VALUE);

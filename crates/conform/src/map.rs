@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json_path::JsonPath;
+
+use tlaforge_tla::Module;
 
 use super::error::ConformError;
 
@@ -75,11 +78,20 @@ impl OneOrMore {
 }
 
 /// Where a field is in a line: a path of JSON (RFC 9535), alone or with how to read what is there.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub(super) enum FieldRule {
     Path(String),
     Rule(FieldKeys),
+}
+
+impl<'de> Deserialize<'de> for FieldRule {
+    /// Names the wrong key, which an untagged enum would not.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(path) => Ok(Self::Path(path)),
+            keys => FieldKeys::deserialize(keys).map(Self::Rule).map_err(D::Error::custom),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -244,10 +256,11 @@ impl ConformMap {
         for (what, text) in of_events.chain(hidden).chain(tables) {
             check_expression(text).map_err(|why| format!("{what}: `{}` {why}", text.trim()))?;
             let event = format!("{}.", self.log.event);
-            for (at, _) in text.match_indices(&event) {
-                let is_whole = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+            let code = without_strings(text);
+            for (at, _) in code.match_indices(&event) {
+                let is_whole = !code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
                 let name: String =
-                    text[at + event.len()..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                    code[at + event.len()..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
                 if is_whole && !name.is_empty() && !self.fields.contains_key(&name) {
                     return Err(format!("{what}: `{}` names the field `{name}`, and [fields] has none", text.trim()));
                 }
@@ -257,18 +270,39 @@ impl ConformMap {
     }
 }
 
-/// Rejects what is not one expression of TLA+; the rest is left to the parser.
+/// Rejects what is not one expression of TLA+. Whether it is a correct one, the static checks say.
 pub(super) fn check_expression(text: &str) -> Result<(), &'static str> {
     if text.trim().is_empty() {
         return Err("is empty: write an expression of TLA+");
     }
-    if text.lines().any(|line| ["====", "----"].iter().any(|rule| line.trim_start().starts_with(rule))) {
-        return Err("has the line of a module: write one expression of TLA+");
+    // It would end the module, or begin another definition.
+    let module = Module::parse(&format!("---- MODULE M ----\nA ==\n{text}\n====\n"));
+    let is_one =
+        module.is_ok_and(|module| module.definitions.len() == 1 && module.range.end + 1 == module.source.len());
+    if is_one { Ok(()) } else { Err("is not one expression of TLA+: definitions go into LET") }
+}
+
+/// The text without the contents of strings and comments.
+fn without_strings(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '(', '\\']) {
+        let (before, found) = rest.split_at(at);
+        code.push_str(before);
+        let end = if found.starts_with('"') {
+            let is_end = |(at, _): &(usize, &str)| !found[..*at].ends_with('\\') && *at > 0;
+            found.match_indices('"').find(is_end).map(|(at, _)| at + 1)
+        } else if found.starts_with("(*") {
+            found.find("*)").map(|at| at + 2)
+        } else if found.starts_with("\\*") {
+            found.find('\n')
+        } else {
+            code.push_str(&found[..1]);
+            Some(1)
+        };
+        rest = &found[end.unwrap_or(found.len())..];
     }
-    if text.contains("==") && !text.contains("LET") {
-        return Err("has a definition: write one expression of TLA+, with LET if it needs definitions");
-    }
-    Ok(())
+    code + rest
 }
 
 fn is_name(name: &str) -> bool {
@@ -325,6 +359,7 @@ mod tests {
             (&format!("{event}after = {{ \"x\" = \"x\" }}\n"), "names the field `x`"),
             (&format!("[fields]\n\"a b\" = \"$.x\"\n{event}"), "not a name in TLA+"),
             (&format!("[fields]\nx = {{ path = \"$.x\", values = \"t\" }}\n{event}"), "[values.t]"),
+            (&format!("[fields]\nx = {{ path = \"$.x\", vals = \"t\" }}\n{event}"), "unknown field `vals`"),
             (&format!("[log]\nstart = \"$.s\"\n{event}"), "both `start` and `end`"),
             (&format!("[[ignore]]\nwhen = {{}}\n{event}"), "ignores every line"),
         ] {
@@ -332,5 +367,8 @@ mod tests {
             assert!(error.contains(wanted), "{text}: {error}");
         }
         assert!(ConformMap::parse(event).is_ok());
+        // A field that only a string or a comment names, and a string with the sign of a definition.
+        let step = r#"x = "e.g. \"e.f\"" /\ y = "a == b" (* e.g. *) \* e.g."#;
+        assert!(ConformMap::parse(&format!("{event}before = {{}}\n[hidden]\nsteps = ['{step}']\n")).is_ok());
     }
 }

@@ -1,5 +1,5 @@
-//! The order of events, as partial as the logs leave it. Each event needs, of each process, that so many of its first events have
-//! happened. Sources: Fidge 1988 and Mattern 1989 for vector clocks; an event whose interval ends before another one starts precedes it
+//! The order of events, as partial as the logs leave it: for each event, the number of events of each process that come before it.
+//! Sources: Fidge 1988 and Mattern 1989 for vector clocks; an event whose interval ends before another one starts precedes it
 //! (Herlihy and Wing 1990).
 
 use std::collections::BTreeMap;
@@ -56,7 +56,10 @@ impl Order {
         let start = |at: usize| lines[at].times.map_or(i128::MIN, |times| times.start);
         let cells = events.iter().map(Vec::len).sum::<usize>().saturating_mul(order.processes.len());
         if cells > MAX_CELLS {
-            let what = format!("there are {} processes, too many for so many events", order.processes.len());
+            let what = format!(
+                "the logs are too large to compare at once: their events, times {} processes, exceed {MAX_CELLS}",
+                order.processes.len()
+            );
             return Err(ConformError::at(&lines[0].place, what).with_hint("compare a part of the logs"));
         }
         order.sequence = events.iter().flatten().copied().collect();

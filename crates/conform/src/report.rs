@@ -37,14 +37,14 @@ pub struct Conformance {
     pub ignored: usize,
     pub processes: usize,
     pub order: String,
-    /// Pairs of a state and the events before it that were looked at.
+    /// Visited pairs of a state and the events before it.
     pub searched: Option<u64>,
     pub hidden_steps: usize,
     /// The labels of the algorithm that no step of the behaviour names.
     pub labels_not_named: Vec<String>,
-    /// The variables that no observation names of which a line has the field.
+    /// The variables that no compared observation names.
     pub unobserved_variables: Vec<String>,
-    /// Observations of which no line has the field.
+    /// Observations that were never compared, because no line has their field.
     pub unused_observations: Vec<String>,
 }
 
@@ -68,11 +68,18 @@ pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> C
     observe(&mut conformance, read, module);
     match found {
         Explanation::Found(behaviour) => report_behaviour(&mut conformance, behaviour, read, module),
-        Explanation::NotFound(unexplained) => report_deviation(&mut conformance, unexplained, read, module),
+        Explanation::NotFound(prefix) => report_deviation(&mut conformance, prefix, read, module),
         Explanation::Undecided { why, event } => {
             conformance.place = event.map(|event| read.places[event as usize].to_string());
             let place = conformance.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
             conformance.headline = format!("undecided: {place}{why}");
+        }
+    }
+    // A line break in an expression or a value begins no line.
+    for text in std::iter::once(&mut conformance.headline).chain(&mut conformance.details) {
+        if text.contains(['\n', '\r']) {
+            let indent = text.len() - text.trim_start_matches(' ').len();
+            *text = text[..indent].to_owned() + &text.split_whitespace().collect::<Vec<_>>().join(" ");
         }
     }
     conformance
@@ -108,7 +115,11 @@ impl Conformance {
                 writeln!(text, "observations of which no line has the field: {}", self.unused_observations.join(", "));
         }
         if !self.unobserved_variables.is_empty() {
-            let _ = writeln!(text, "variables that no observation names: {}", self.unobserved_variables.join(", "));
+            let _ = writeln!(
+                text,
+                "variables that no compared observation names: {}",
+                self.unobserved_variables.join(", ")
+            );
         }
         text
     }
@@ -158,29 +169,29 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     conformance.details.extend(violation.state.iter().map(|(name, value)| format!("  {name} = {value}")));
 }
 
-fn report_deviation(conformance: &mut Conformance, unexplained: &LongestPrefix, read: &ConformLog, module: &Module) {
+fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read: &ConformLog, module: &Module) {
     conformance.verdict = Verdict::Deviates;
-    conformance.searched = Some(unexplained.searched);
+    conformance.searched = Some(prefix.searched);
     let describe = |event: u32| {
         let kind = &read.log.kinds[read.log.events[event as usize].kind];
         format!("{} ({})", read.places[event as usize], kind.name)
     };
-    let Some(first) = unexplained.next.first() else {
+    let Some(first) = prefix.next.first() else {
         conformance.headline = "deviates: the specification has no initial state".into();
         return;
     };
     conformance.place = Some(read.places[first.event as usize].to_string());
-    conformance.headline = if unexplained.next.len() == 1 {
+    conformance.headline = if prefix.next.len() == 1 {
         format!("deviates: no behaviour of the specification explains {}", describe(first.event))
     } else {
-        let all: Vec<String> = unexplained.next.iter().map(|refused| describe(refused.event)).collect();
+        let all: Vec<String> = prefix.next.iter().map(|refused| describe(refused.event)).collect();
         format!("deviates: no behaviour of the specification explains what comes next: any of {}", all.join(", "))
     };
     let details = &mut conformance.details;
-    details.push(format!("explained before it: {} of {} events", unexplained.explained, read.log.events.len()));
-    for refused in &unexplained.next {
+    details.push(format!("explained before it: {} of {} events", prefix.explained, read.log.events.len()));
+    for refused in &prefix.next {
         let kind = &read.log.kinds[read.log.events[refused.event as usize].kind];
-        if unexplained.next.len() > 1 {
+        if prefix.next.len() > 1 {
             details.push(format!("{}:", describe(refused.event)));
         }
         details.extend(refused.before.iter().map(|difference| format!("  before the step, {}", words(difference))));
@@ -209,12 +220,12 @@ fn report_deviation(conformance: &mut Conformance, unexplained: &LongestPrefix, 
             }
         }
     }
-    details.push(match unexplained.other_states {
+    details.push(match prefix.other_states {
         0 => "the state of the specification there:".to_owned(),
         others => format!("one of {} states of the specification there:", others + 1),
     });
-    details.extend(unexplained.state.iter().map(|(name, value)| format!("  {name} = {value}")));
-    let last: Vec<String> = unexplained.before.iter().rev().take(5).rev().map(|event| describe(*event)).collect();
+    details.extend(prefix.state.iter().map(|(name, value)| format!("  {name} = {value}")));
+    let last: Vec<String> = prefix.before.iter().rev().take(5).rev().map(|event| describe(*event)).collect();
     if !last.is_empty() {
         details.push(format!("the events before it: {}", last.join(", ")));
     }

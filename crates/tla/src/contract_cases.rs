@@ -24,7 +24,7 @@ const NEVER: &str = "0=1";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractCase {
     pub label: String,
-    /// The text of the case on one line, with what surrounds it; `…` stands for each other case there.
+    /// The case on one line, within the formula that contains it; each other case of that formula is shown as `…`.
     pub text: String,
     /// The line of the case in the module, from 1.
     pub line: usize,

@@ -121,7 +121,7 @@ impl Compiled {
 }
 
 impl Source {
-    /// What stands at a place, up to the end of the line.
+    /// The source text from a place to the end of its line.
     pub(super) fn line_from(&self, files: &[String], place: Place) -> Option<String> {
         let module = files.get(place.file())?;
         let (_, text) = self.modules.iter().find(|(name, _)| name == module)?;

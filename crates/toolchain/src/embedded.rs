@@ -99,10 +99,12 @@ impl EmbeddedToolchain {
         if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
             return Ok(Err(why_refused(report)));
         }
-        if let Some(report) = self.find_unsupported(request, cx).await?
-            && let Verdict::Invalid { reason, .. } = report.outcome.verdict
-        {
-            return Ok(Err(reason));
+        match self.find_unsupported(request, cx).await?.map(|report| report.outcome.verdict) {
+            Some(Verdict::Invalid { reason, .. }) => return Ok(Err(reason)),
+            Some(Verdict::Inconclusive { reason, .. }) => {
+                return Ok(Ok(Explanation::Undecided { why: reason, event: None }));
+            }
+            Some(Verdict::Holds | Verdict::Violated { .. }) | None => {}
         }
         let parsed = self.parse(&plan.spec(request), cx).await?;
         if let ParseOutcome::Rejected(diagnostics) = parsed {

@@ -252,7 +252,7 @@ enum Work<'a> {
     /// It searches for violations, and perhaps continues after them; after a limit of the checker, with the other engine.
     Search(Option<Continues>, Option<String>),
     StateGraph(&'a GraphPlan, GraphLimits),
-    /// It searches for a behaviour that explains a log, among so many pairs of a state and events.
+    /// It searches for a behaviour that explains a log, and ends undecided after this many pairs of a state and a cut.
     Explanation(&'a ExplanationPlan, &'a Log, u64),
 }
 

@@ -1,5 +1,5 @@
 //! A search for a behaviour of a specification that explains a log of a real system: what the embedded checker and its child
-//! exchange, and the module that the child evaluates. The log is a partial order of events, each of which has to be one of some steps.
+//! exchange, and the module that the child evaluates. The log is a partial order of events, each of which has to be one of certain steps.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -41,8 +41,8 @@ pub struct Observation {
 pub enum FieldValue {
     /// Strings, whole numbers, Booleans, lists (sequences) and objects (records).
     Json(serde_json::Value),
-    /// An expression of TLA+ without variables.
-    Tla(String),
+    /// An expression of TLA+ without variables, and where it stands first: a field and a line.
+    Tla { expression: String, origin: String },
 }
 
 /// The number of the value of a field that an event does not have.
@@ -213,7 +213,7 @@ impl Task {
     }
 }
 
-/// Names of the operators for the texts of a log.
+/// Names of the operators for these expressions.
 pub(super) struct Names<'a>(pub(super) &'a str);
 
 impl Names<'_> {
@@ -238,7 +238,7 @@ impl Names<'_> {
     }
 }
 
-/// The specification, extended by a definition for each text of a log.
+/// The specification, extended by a definition for each expression of a map and its log.
 pub(super) struct ExplanationPlan {
     pub(super) plan: RunPlan,
     pub(super) prefix: String,
@@ -270,8 +270,8 @@ impl ExplanationPlan {
             texts.push((names.hidden(at), step, "a hidden step".to_owned()));
         }
         for (at, value) in log.values.iter().enumerate() {
-            if let FieldValue::Tla(text) = value {
-                texts.push((names.value(at), text, "a value of the log".to_owned()));
+            if let FieldValue::Tla { expression, origin } = value {
+                texts.push((names.value(at), expression, origin.clone()));
             }
         }
         let mut module = format!("---- MODULE {prefix} ----\nEXTENDS {}\n", request.spec.name);

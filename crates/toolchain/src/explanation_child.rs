@@ -17,7 +17,7 @@ use super::explanation::{
     Observation, RefusedEvent, RefusedStep, Task, ViolatingState,
 };
 use super::steps::State;
-use super::strict_values::equal;
+use super::strict_values::{NotCompared, equal};
 
 /// Reads a task from standard input, and prints the result as one line of JSON.
 pub(super) fn serve_task() -> ExitCode {
@@ -140,7 +140,9 @@ impl<'t, 'c> Search<'t, 'c> {
 
     fn value(&self, number: usize, value: &FieldValue) -> Result<Value, String> {
         match value {
-            FieldValue::Tla(_) => self.interpreter.value_of(&self.names.value(number), Vec::new(), &[])?.normalized(),
+            FieldValue::Tla { .. } => {
+                self.interpreter.value_of(&self.names.value(number), Vec::new(), &[])?.normalized()
+            }
             FieldValue::Json(json) => self.json_value(json),
         }
     }
@@ -152,7 +154,7 @@ impl<'t, 'c> Search<'t, 'c> {
             Json::String(text) => self.text(text)?,
             Json::Number(number) => match number.as_i64() {
                 Some(number) => Value::Int(number),
-                None => return Err(format!("{number} is no whole number of 64 bits")),
+                None => return Err(format!("{number} is not a whole number of 64 bits")),
             },
             Json::Array(all) => {
                 Value::Seq(all.iter().map(|one| self.json_value(one)).collect::<Result<Vec<_>, _>>()?.into())
@@ -165,7 +167,7 @@ impl<'t, 'c> Search<'t, 'c> {
                 }
                 Value::func(parts)?
             }
-            Json::Null => return Err("null is no value of TLA+".to_owned()),
+            Json::Null => return Err("TLA+ has no null".to_owned()),
         })
     }
 
@@ -394,8 +396,13 @@ impl<'t, 'c> Search<'t, 'c> {
             let mut specified = Vec::new();
             for state in states {
                 let value = self.interpreter.value_of(&name, vec![self.record(event)?], state)?;
-                // Values of different kinds differ.
-                if equal(&value, logged).unwrap_or(false) {
+                let is_equal = match equal(&value, logged) {
+                    Ok(is_equal) => is_equal,
+                    // Values of different kinds differ.
+                    Err(NotCompared::Mixed(_)) => false,
+                    Err(NotCompared::Failed(what)) => return Err(format!("{expression} cannot be compared: {what}")),
+                };
+                if is_equal {
                     specified.clear();
                     break;
                 }

@@ -86,7 +86,7 @@ fn a_log_that_conforms_says_how_much_was_compared() {
             0,
             "conforms: a behaviour of the specification explains every event\n\ncompared: 2 events (1 line ignored), 1 sequence, \
              ordered by the order of the file\nsearched: 3 pairs of a state and the events before it\nlabels that no step \
-             of it names: Rest\nobservations of which no line has the field: open of leave\nvariables that no observation names: pc\n"
+             of it names: Rest\nobservations of which no line has the field: open of leave\nvariables that no compared observation names: pc\n"
         )
     );
     // The same as a list, and in JSON.
@@ -223,7 +223,7 @@ fn the_maps_of_the_book_are_maps_and_the_first_one_compares_its_log() {
     assert!(status == 0 && output.starts_with("conforms"), "{status} {output} {error}");
 }
 
-/// Who is first is told by the clocks, the times, the intervals, or by nothing.
+/// The order comes from clocks, times or intervals, or there is none.
 #[test]
 fn events_are_ordered_as_far_as_the_log_orders_them() {
     let door = Door::new();

@@ -86,7 +86,7 @@ fn values_are_compared_as_the_map_says() {
             "x = { path = \"$.x\", as = \"tla\" }\ny = \"$.y\"",
             "{\"x\": \"1 +\", \"y\": 2}",
             2,
-            "a value of the log (`1 +`)",
+            "the field `x` of l:1 (`1 +`)",
         ),
         (
             "x = { path = \"$.x\", as = \"tla\" }\ny = \"$.y\"",
@@ -114,10 +114,14 @@ fn an_expression_is_one_expression_and_its_lines_keep_their_columns() {
     let steps = "steps = ['''\n    /\\ IF x = 0 THEN x' = 1 /\\ y' = 1 ELSE UNCHANGED vars\n    /\\ x > 100''']";
     let (status, output) = conform(MODULE, "", &(fields("", &["a"]) + &event("s", steps)), &[("l", "{\"a\": \"s\"}")]);
     assert!(status == 1 && output.contains("`x > 100` at "), "{output}");
+    // A line break in a log begins no line of the report.
+    let map = fields("", &["y"]) + "[[event]]\nname = \"s\"\nsteps = [\"Inc\"]\nafter = { y = \"y\" }\n";
+    let (status, output) = conform(MODULE, "", &map, &[("l", "{\"y\": \"a\\nconforms: b\"}")]);
+    assert!(status == 1 && !output.contains("\nconforms: "), "{output}");
     for (keys, wanted) in [
         ("steps = [\"\"]", "is empty"),
-        ("steps = [\"Inc\\nFoo == 1\"]", "has a definition"),
-        ("steps = [\"Inc\\n====\"]", "has the line of a module"),
+        ("steps = [\"Inc\\nFoo == 1\"]", "is not one expression"),
+        ("steps = [\"Inc\\n====\"]", "is not one expression"),
         ("steps = [\"Set(e.zz)\"]", "names the field `zz`, and [fields] has none"),
         ("steps = [\"Inc\"]\nafter = { \"x'\" = \"a\" }", "has a prime"),
         ("steps = [\"Inc\"]\nwhen = { b = 2020-01-01 }", "conform.toml: "),
@@ -209,7 +213,7 @@ fn an_order_that_is_none_is_an_error_and_equal_times_are_unordered() {
         let (status, output) = conform(MODULE, "", &map("time = \"$.t\""), &logs);
         assert_eq!(status, 0, "{output}");
     }
-    // Without clocks and times, the lines of a file are ordered, whoever wrote them.
+    // Without clocks and times, the order of a file counts, also for lines of different processes.
     let file = "{\"p\": \"A\", \"a\": \"set\", \"v\": 1}\n{\"p\": \"B\", \"a\": \"inc\", \"y\": 0}";
     let (status, output) = conform(MODULE, "", &map(""), &[("a", file), ("b", "{\"p\": \"C\", \"a\": \"inc\"}")]);
     assert_eq!(status, 1, "{output}");

@@ -114,7 +114,7 @@ fn after(state: State, event: &Event) -> Vec<State> {
     }
 }
 
-/// The largest number of events that an order of them explains, with up to so many hidden steps in a row.
+/// The largest number of events that a behaviour explains, over all their orders, with at most `max_hidden` hidden steps in a row.
 fn naive(events: &[Event], done: &mut Vec<usize>, state: State, hidden: u32, max_hidden: u32, keeps: bool) -> usize {
     if keeps && !(state.reg < 3 || state.lock == 0) {
         return 0;

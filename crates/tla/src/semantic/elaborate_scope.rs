@@ -245,7 +245,7 @@ impl Elaborator<'_> {
         Ok(())
     }
 
-    /// The argument that a parameter stands for, also if it is written in a LET.
+    /// The argument of a parameter, and its scope; the expression itself if it is no parameter.
     pub(super) fn given_argument(&self, node: NodeId, env: &Env) -> (NodeId, Env) {
         let (mut node, mut env) = self.unfolded_arguments(node, env);
         while let Node::Apply(application) = self.model.graph.node(node)
