@@ -1,29 +1,39 @@
 //! `tlaforge conform`: compares logs of a real system with a specification.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
 use super::checking::LoadedSpec;
-use super::failure::Failure;
-use super::format::Format;
+use super::failure::{Fails as _, Failure};
+use super::format::{FindingsFiles, FindingsFormat, Format};
+use super::output_file::{unwritable_reason, write_file};
+use super::page::{PageArgs, write_page};
 use super::progress::Display;
+use super::run_place::RunPlace;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};
 use super::tool_args::ToolArgs;
 use super::tools::{embedded_tools, tool_failure, tool_limits};
-use crate::conform::{ConformError, ConformLog, ConformMap, Verdict, conformance};
+use crate::conform::{
+    ComparedSpec, ConformError, ConformLog, ConformMap, Conformance, Verdict, conformance, window_conformance,
+};
 use crate::exit::Exit;
-use crate::report::counted;
+use crate::pipeline::RunView;
+use crate::prompt::{Document, documented_steps, quote};
+use crate::report::{ConformSource, conform_findings, conform_junit, conform_page, counted};
 use crate::tla::{Cfg, Module};
-use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
+use crate::toolchain::{CheckRequest, Limits, ToolContext, Toolchain as _, Translation};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ConformArgs {
-    /// Module of the specification.
+    /// Module of the specification, or a run, whose documents are then quoted.
+    #[arg(value_name = "SPEC|RUN")]
     pub spec: PathBuf,
-    /// Logs of one system: files of JSON lines, or of one JSON list.
+    /// Logs of one system: JSON lines, a JSON list, spans of OpenTelemetry (OTLP), or text that the map describes; plain or
+    /// compressed with gzip. `-` is standard input.
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
     /// The map: which lines are which steps.
@@ -33,29 +43,111 @@ pub(super) struct ConformArgs {
     /// of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Compare each event on its own, with the state that it, or the event before it, says.
+    #[arg(long)]
+    pub windows: bool,
     /// The search ends undecided after N pairs of a state and the events before it.
     #[arg(long, value_name = "N", default_value = "2000000")]
     pub max_searched: u64,
     #[command(flatten)]
     pub tools: ToolArgs,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
-    pub format: Format,
+    /// Write the verdict to this file as `JUnit` XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Output format: `text`, `json` (one object), or what was found beside its line, as `sarif`, `github` (annotations) or
+    /// `markdown`.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "FORMAT")]
+    pub format: FindingsFormat,
+    #[command(flatten)]
+    pub findings: FindingsFiles,
+}
+
+/// The specification with what the documents say about its steps, which only a run knows.
+fn read_spec_or_run(
+    args: &ConformArgs,
+    limits: &Limits,
+) -> Result<(LoadedSpec, BTreeMap<String, Vec<String>>), Failure> {
+    if !args.spec.is_dir() {
+        return Ok((LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?, BTreeMap::new()));
+    }
+    let place = RunPlace::find_existing(&args.spec)?;
+    let folder = place.folder();
+    let module = folder.join("Spec.tla");
+    if !module.exists() {
+        let why = format!("{} has no Spec.tla: no revision of the run was checked so far", args.spec.display());
+        return Err(Failure::usage(why));
+    }
+    let loaded = LoadedSpec::read(&module, args.config.as_deref(), &limits.libraries)?;
+    let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let view = RunView::from_entries(&events);
+    let text = |path: &Path| crate::files::read_text(path, crate::files::LARGE).unwrap_or_default();
+    let documents: Vec<Document> = view
+        .settings
+        .docs
+        .iter()
+        .map(|stored| Document {
+            path: stored.path.clone(),
+            text: text(&folder.join("artifacts").join(stored.sha.to_string())),
+        })
+        .collect();
+    let mut documented = BTreeMap::new();
+    for (step, places) in documented_steps(&text(&folder.join("informal_spec.md"))) {
+        let sentences = places.iter().map(|place| match quote(&documents, place, &step) {
+            Some(sentence) => format!("\"{sentence}\" [{place}]"),
+            None => format!("[{place}]"),
+        });
+        let sentences: Vec<String> = sentences.collect();
+        documented.insert(step, sentences);
+    }
+    Ok((loaded, documented))
+}
+
+/// Writes the verdict as `JUnit` XML, if a file is named.
+fn write_junit(args: &ConformArgs, logs: &str, result: &Conformance) -> Result<(), Failure> {
+    let Some(path) = &args.junit else { return Ok(()) };
+    let spec = args.spec.display().to_string();
+    write_file(path, &conform_junit(&spec, logs, result))
 }
 
 pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     let settings = load_settings(args.tools.layer())?;
     let limits = tool_limits(&settings)?;
+    args.page.check(None)?;
+    for (flag, path) in [("--junit", args.junit.as_ref())].into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
+        let is_input = |input: &PathBuf| same_file(input, path);
+        if args.logs.iter().chain([&args.map, &args.spec]).any(is_input) {
+            return Err(Failure::usage(format!("{flag} would overwrite {}", path.display())));
+        }
+        if let Some(why) = unwritable_reason(path) {
+            return Err(Failure::usage(format!("{flag}: {why}")));
+        }
+    }
     let map = ConformMap::read(&args.map).map_err(|error| input_failure(&error))?;
-    let mut loaded = LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?;
-    let cfg = Cfg::parse(&loaded.cfg_text).map_err(|error| cfg_failure(&loaded.cfg_path, &error.to_string()))?;
+    let (mut loaded, documented) = read_spec_or_run(&args, &limits)?;
+    let mut cfg = Cfg::parse(&loaded.cfg_text).map_err(|error| cfg_failure(&loaded.cfg_path, &error.to_string()))?;
     if cfg.gives_no_behaviour() {
         let what = "it names neither SPECIFICATION nor INIT and NEXT, so there is no behaviour to compare with";
         return Err(cfg_failure(&loaded.cfg_path, what));
     }
     let read = ConformLog::read(&args.logs, &map).map_err(|error| input_failure(&error))?;
+    for (name, value) in &read.constants {
+        let is_declared = |text: &str| {
+            Module::parse(text).is_ok_and(|module| module.constants.iter().any(|constant| constant.name == *name))
+        };
+        let modules = loaded.spec.local_modules.iter().map(|(_, text)| text).chain([&loaded.spec.text]);
+        if !modules.into_iter().any(|text| is_declared(text)) {
+            let what = format!("[constants] has {name}, and the specification declares no such constant");
+            return Err(cfg_failure(&args.map, &what));
+        }
+        cfg.constants.insert(name.clone(), value.clone());
+    }
+    if !read.constants.is_empty() {
+        loaded.cfg_text = cfg.render();
+    }
     let cancel = cancel_on_signals();
-    let display = Display::new(args.format);
+    let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
     let tools = embedded_tools()?;
     if loaded.module.algorithm.is_some() {
@@ -70,22 +162,42 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     }
     display.announce(&format!("comparing {} with {}", counted(read.log.events.len(), "event"), args.spec.display()));
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
-    let found = tools.explain_log(&request, &read.log, args.max_searched, &cx).await;
-    display.finish();
-    let found = found.map_err(|error| tool_failure(&error))?;
-    let found = found.map_err(|why| Failure::usage(format!("nothing was compared: {why}")))?;
     // The translation declares the variables of an algorithm.
     let translated = Module::parse(&loaded.spec.text);
-    let result = conformance(&found, &read, translated.as_ref().unwrap_or(&loaded.module));
-    match args.format {
-        Format::Json => print_json_line(&result),
-        Format::Text => print_result(&result.text()),
+    let spec = ComparedSpec { module: translated.as_ref().unwrap_or(&loaded.module), documented };
+    let found = if args.windows {
+        let found = tools.check_windows(&request, &read.log, &cx).await;
+        found.map(|found| found.map(|windows| window_conformance(&windows, &read, &spec)))
+    } else {
+        let found = tools.explain_log(&request, &read.log, args.max_searched, &cx).await;
+        found.map(|found| found.map(|explanation| conformance(&explanation, &read, &spec)))
+    };
+    display.finish();
+    let result = found.map_err(|error| tool_failure(&error))?;
+    let result = result.map_err(|why| Failure::usage(format!("nothing was compared: {why}")))?;
+    if !args.format.print(&args.findings, || conform_findings(&result))? {
+        match args.format.plain() {
+            Format::Json => print_json_line(&result),
+            Format::Text => print_result(&result.text()),
+        }
+    }
+    let logs: Vec<String> = args.logs.iter().map(|log| log.display().to_string()).collect();
+    let logs = logs.join(", ");
+    write_junit(&args, &logs, &result)?;
+    if let Some(path) = &args.page.html {
+        let spec = loaded.path.display().to_string();
+        let text = &loaded.spec.text;
+        write_page(path, &conform_page(&ConformSource { spec: &spec, text, logs: &logs, result: &result }))?;
     }
     Ok(match result.verdict {
         Verdict::Conforms => Exit::Ok,
         Verdict::Deviates | Verdict::BreaksRequirement => Exit::Negative,
         Verdict::Undecided => Exit::Undecided,
     })
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 fn cfg_failure(path: &Path, what: &str) -> Failure {

@@ -8,6 +8,7 @@ mod candidates;
 mod chart;
 mod check;
 mod check_findings;
+mod conform;
 mod contracts;
 mod count;
 mod cut;
@@ -47,6 +48,7 @@ pub use brief::brief_summary;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use check::check_json;
 pub use check_findings::{CheckedSource, check_findings};
+pub use conform::{conform_findings, conform_junit};
 pub use count::counted;
 pub use drift::{DriftReport, drift_findings, drift_json};
 pub use drift_feedback::drift_feedback;
@@ -64,8 +66,9 @@ pub use mutation::{judged_by, mutant_line, mutation_findings, mutation_json, mut
 pub use next_step::answer_commands;
 pub use objective::{objective_json, step_words};
 pub use page::{
-    AuditSource, CheckSource, Html, LivePage, PAGE_MARK, Page, RunSource, Section, Tone, audit_page, check_page,
-    cited_states, eval_page, fleet_page, live_page, mutation_page, render, run_page, witness_request,
+    AuditSource, CheckSource, ConformSource, Html, LivePage, PAGE_MARK, Page, RunSource, Section, Tone, audit_page,
+    check_page, cited_states, conform_page, eval_page, fleet_page, live_page, mutation_page, render, run_page,
+    witness_request,
 };
 pub use progress::progress_line;
 pub use reason::plain_reason;

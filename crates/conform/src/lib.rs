@@ -6,6 +6,7 @@ mod line;
 mod logs;
 mod map;
 mod order;
+mod records;
 mod report;
 mod times;
 
@@ -13,4 +14,4 @@ pub use error::ConformError;
 pub use line::LogPlace;
 pub use logs::ConformLog;
 pub use map::ConformMap;
-pub use report::{Conformance, Verdict, conformance};
+pub use report::{ComparedSpec, Conformance, Verdict, conformance, window_conformance};

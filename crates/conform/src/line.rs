@@ -1,8 +1,9 @@
 //! A line of a log, as far as its order and its event matter.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::records::STANDARD_INPUT;
 use super::times::{Clock, Times};
 
 /// The place of an event.
@@ -15,6 +16,9 @@ pub struct LogPlace {
 
 impl fmt::Display for LogPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file == Path::new(STANDARD_INPUT) {
+            return write!(f, "standard input, line {}", self.line);
+        }
         write!(f, "{}:{}", self.file.display(), self.line)
     }
 }
@@ -25,6 +29,9 @@ pub(super) struct LogLine {
     pub(super) process: String,
     pub(super) clock: Option<Clock>,
     pub(super) times: Option<Times>,
+    /// The messages that it sends, and that it receives, by their names.
+    pub(super) sends: Vec<String>,
+    pub(super) receives: Vec<String>,
     /// Its kind and its fields; `None` if it is ignored.
     pub(super) event: Option<(usize, Vec<u32>)>,
 }

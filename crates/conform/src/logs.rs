@@ -1,7 +1,7 @@
 //! Reads the lines of logs as events: what each says, by the map.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use serde_json::Value;
 use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
@@ -9,9 +9,11 @@ use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observa
 use super::error::ConformError;
 use super::line::{LogLine, LogPlace};
 use super::map::{
-    ConformMap, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, OneOrMore, StringForm, check_expression,
+    ConformMap, ConstantRule, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, OneOrMore, StringForm,
+    check_expression,
 };
 use super::order::Order;
+use super::records::{TextForm, read_records};
 use super::times::{Clock, Times, process_name};
 
 /// Logs as a search needs them, with what a report says of them.
@@ -23,25 +25,36 @@ pub struct ConformLog {
     /// How many lines the map ignores.
     pub ignored: usize,
     pub processes: Vec<String>,
+    /// The values of constants that the logs say, as a configuration writes them.
+    pub constants: BTreeMap<String, String>,
     /// How the events are ordered, in words.
     pub order: String,
 }
 
 impl ConformLog {
-    /// Reads logs: files of JSON lines, or of one JSON list.
+    /// Reads logs: JSON lines, a JSON list, spans of OpenTelemetry, or lines of text that the map describes; plain or compressed with gzip.
+    /// The file `-` is standard input.
     ///
     /// # Errors
     /// A line that cannot be read, that the map does not know, or that contradicts the order of the others.
     pub fn read(files: &[PathBuf], map: &ConformMap) -> Result<Self, ConformError> {
         let mut reader = Reader::new(map)?;
-        let mut lines = Vec::new();
+        let form = TextForm::new(&map.log).map_err(|what| ConformError::at("the map", what))?;
+        let (mut lines, mut left_out) = (Vec::new(), 0);
         for file in files {
-            reader.read_file(file, &mut lines)?;
+            let place = |line| LogPlace { file: file.clone(), line };
+            left_out += read_records(file, &form, &mut |line, value| {
+                lines.push(reader.parse_line(value, place(line))?);
+                Ok(())
+            })?;
+        }
+        if map.log.overlap {
+            lines.sort_by_key(|line: &LogLine| line.times.map(|times| times.start));
         }
         let order = Order::new(&lines, map, files.len())?;
         let kinds = map.events.iter().map(event_kind).collect();
         let mut read = Self { processes: order.processes.clone(), order: order.words.clone(), ..Self::default() };
-        read.ignored = lines.iter().filter(|line| line.event.is_none()).count();
+        read.ignored = left_out + lines.iter().filter(|line| line.event.is_none()).count();
         let mut lines: Vec<Option<LogLine>> = lines.into_iter().map(Some).collect();
         let mut processes = vec![Vec::new(); read.processes.len()];
         for (number, at) in order.sequence.iter().enumerate() {
@@ -66,7 +79,64 @@ impl ConformLog {
             read.log.processes.push(events.iter().map(|(_, number)| *number).collect());
         }
         read.log.event_name.clone_from(&map.log.event);
+        for (name, rule) in &map.constants {
+            let value = read
+                .constant(rule)
+                .map_err(|what| ConformError::at("the map", format!("the constant {name}: {what}")))?;
+            read.constants.insert(name.clone(), value);
+        }
         Ok(read)
+    }
+
+    /// The value of a constant, as a configuration writes it.
+    fn constant(&self, rule: &ConstantRule) -> Result<String, String> {
+        let field = rule.field();
+        let at = self.log.fields.iter().position(|name| name == field).unwrap_or(usize::MAX);
+        let used: BTreeSet<u32> = self.log.events.iter().filter_map(|event| event.fields.get(at).copied()).collect();
+        let mut values = Vec::new();
+        for value in used.iter().filter_map(|number| self.log.values.get(*number as usize)) {
+            match value {
+                FieldValue::Json(Value::Array(items)) => {
+                    values.extend(items.iter().map(|item| FieldValue::Json(item.clone())))
+                }
+                value => values.push(value.clone()),
+            }
+        }
+        if values.is_empty() {
+            return Err(format!("no event has the field `{field}`"));
+        }
+        match rule {
+            ConstantRule::ValuesOf(_) => {
+                let all: BTreeSet<String> = values.iter().map(constant_text).collect::<Result<_, _>>()?;
+                Ok(format!("{{{}}}", all.into_iter().collect::<Vec<_>>().join(", ")))
+            }
+            ConstantRule::LargestOf(_) => {
+                let numbers: Option<Vec<i64>> = values
+                    .iter()
+                    .map(|value| match value {
+                        FieldValue::Json(value) => value.as_i64(),
+                        FieldValue::Tla { expression, .. } => expression.trim().parse().ok(),
+                    })
+                    .collect();
+                let numbers = numbers.ok_or_else(|| format!("the field `{field}` is not a number in each event"))?;
+                numbers.into_iter().max().map(|number| number.to_string()).ok_or_else(String::new)
+            }
+        }
+    }
+}
+
+/// A string, a number, a Boolean or a name, as a configuration writes it.
+fn constant_text(value: &FieldValue) -> Result<String, String> {
+    match value {
+        FieldValue::Json(value @ (Value::Number(_) | Value::String(_))) => Ok(value.to_string()),
+        FieldValue::Json(Value::Bool(value)) => Ok(value.to_string().to_uppercase()),
+        FieldValue::Tla { expression, .. }
+            if expression.trim().chars().all(|c| c.is_ascii_alphanumeric() || "_\"-".contains(c)) =>
+        {
+            Ok(expression.trim().to_owned())
+        }
+        FieldValue::Tla { expression, .. } => Err(format!("a configuration cannot hold `{expression}`")),
+        FieldValue::Json(value) => Err(format!("a configuration cannot hold {value}")),
     }
 }
 
@@ -80,7 +150,7 @@ fn event_kind(rule: &EventRule) -> EventKind {
     };
     EventKind {
         name: rule.name.clone(),
-        steps: rule.steps.clone(),
+        steps: rule.steps.iter().map(|row| row.all().to_vec()).collect(),
         before: observations(&rule.before),
         after: observations(&rule.after),
     }
@@ -132,34 +202,6 @@ impl<'m> Reader<'m> {
             values: Vec::new(),
             numbers: HashMap::new(),
         })
-    }
-
-    fn read_file(&mut self, file: &Path, lines: &mut Vec<LogLine>) -> Result<(), ConformError> {
-        let text = tlaforge_files::read_text(file, tlaforge_files::LOG)
-            .map_err(|e| ConformError::of_file(file, format!("cannot read it: {e}")))?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let place = |line| LogPlace { file: file.to_owned(), line };
-        if text.trim_start().starts_with('[') {
-            let all: Vec<Value> = serde_json::from_str(text)
-                .map_err(|e| ConformError::at(&place(e.line()), format!("the list is not complete JSON: {e}")))?;
-            for (at, value) in all.iter().enumerate() {
-                lines.push(self.parse_line(value, place(at + 1))?);
-            }
-            return Ok(());
-        }
-        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let value: Value = serde_json::from_str(line).map_err(|e| {
-                let is_last = text.lines().count() == at + 1;
-                let hint = if is_last {
-                    "the last line may be cut off; delete it if so"
-                } else {
-                    "each line has to be one JSON object"
-                };
-                ConformError::at(&place(at + 1), format!("not valid JSON: {e}")).with_hint(hint)
-            })?;
-            lines.push(self.parse_line(&value, place(at + 1))?);
-        }
-        Ok(())
     }
 
     fn parse_line(&mut self, value: &Value, place: LogPlace) -> Result<LogLine, ConformError> {
@@ -216,7 +258,17 @@ impl<'m> Reader<'m> {
             }
             Some((kind, fields))
         };
-        Ok(LogLine { place, process, clock, times, event })
+        let messages = |field: fn(&EventRule) -> Option<&String>| {
+            let rule = event.as_ref().map(|(kind, _)| &self.map.events[*kind]);
+            let found = rule.and_then(field).and_then(|name| raw.get(name.as_str()));
+            match found {
+                Some(Value::Array(all)) => all.iter().map(process_name).collect(),
+                found => found.into_iter().map(process_name).collect(),
+            }
+        };
+        let sends = messages(|rule| rule.sends.as_ref());
+        let receives = messages(|rule| rule.receives.as_ref());
+        Ok(LogLine { place, process, clock, times, sends, receives, event })
     }
 
     fn process_of(&self, value: &Value, place: &LogPlace) -> Result<String, ConformError> {
@@ -254,7 +306,7 @@ impl<'m> Reader<'m> {
         let text = match keys.map(|keys| (&keys.values, keys.form)) {
             Some((Some(table), _)) => Some(self.table_value(table, value)?),
             Some((None, StringForm::Tla)) => Some(tla_text(value)?),
-            Some((None, StringForm::Json)) | None => None,
+            Some((None, StringForm::Json | StringForm::Number)) | None => None,
         };
         let value = match text {
             Some(expression) => FieldValue::Tla { expression, origin: format!("the field `{name}` of {place}") },
@@ -277,11 +329,28 @@ impl<'m> Reader<'m> {
 }
 
 fn raw_value(field: &Field<'_>, line: &Value) -> Result<Option<Value>, String> {
-    match field.keys.and_then(|keys| keys.several) {
-        None => Ok(field.path.only(line)?.cloned()),
-        Some(MultipleMatches::First) => Ok(field.path.all(line).first().map(|one| (*one).clone())),
-        Some(MultipleMatches::Last) => Ok(field.path.all(line).last().map(|one| (*one).clone())),
-        Some(MultipleMatches::All) => Ok(Some(Value::Array(field.path.all(line).into_iter().cloned().collect()))),
+    let found = match field.keys.and_then(|keys| keys.several) {
+        None => field.path.only(line)?.cloned(),
+        Some(MultipleMatches::First) => field.path.all(line).first().map(|one| (*one).clone()),
+        Some(MultipleMatches::Last) => field.path.all(line).last().map(|one| (*one).clone()),
+        Some(MultipleMatches::All) => Some(Value::Array(field.path.all(line).into_iter().cloned().collect())),
+    };
+    match field.keys.map(|keys| keys.form) {
+        Some(StringForm::Number) => found.map(as_number).transpose(),
+        _ => Ok(found),
+    }
+}
+
+/// The number that a text is; of a list, the numbers.
+fn as_number(value: Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) => text
+            .trim()
+            .parse::<i64>()
+            .map(Value::from)
+            .map_err(|_| format!("{text:?} is not a whole number of 64 bits")),
+        Value::Array(all) => Ok(Value::Array(all.into_iter().map(as_number).collect::<Result<_, _>>()?)),
+        other => Ok(other),
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json_path::JsonPath;
 use tlaforge_tla::Module;
 
 use super::error::ConformError;
+use super::records::TextForm;
 
 /// What the lines of a log mean.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -31,6 +32,9 @@ pub struct ConformMap {
     pub(super) events: Vec<EventRule>,
     #[serde(default)]
     pub(super) hidden: HiddenSteps,
+    /// Constants of the specification whose values the logs say.
+    #[serde(default)]
+    pub(super) constants: BTreeMap<String, ConstantRule>,
 }
 
 /// Where a line says who wrote it and when.
@@ -42,6 +46,15 @@ pub(super) struct LogKeys {
     pub(super) event: String,
     /// The process; without it, each file is one.
     pub(super) process: Option<OneOrMore>,
+    /// Regular expressions for lines of text, by name: their named groups are what a line says.
+    #[serde(default)]
+    pub(super) patterns: BTreeMap<String, String>,
+    /// The groups whose text is JSON.
+    #[serde(default)]
+    pub(super) json: Vec<String>,
+    /// What becomes of a line that no pattern describes.
+    #[serde(default)]
+    pub(super) other_lines: OtherLines,
     /// A vector clock: an object, or a list of pairs of a process and a number.
     pub(super) clock: Option<String>,
     /// A point in time, by which all events are ordered.
@@ -49,6 +62,9 @@ pub(super) struct LogKeys {
     /// Start and end of the step: steps that overlap may have happened either way.
     pub(super) start: Option<String>,
     pub(super) end: Option<String>,
+    /// Whether steps of one process may overlap, so that only start and end order them.
+    #[serde(default)]
+    pub(super) overlap: bool,
 }
 
 fn default_event_name() -> String {
@@ -57,7 +73,44 @@ fn default_event_name() -> String {
 
 impl Default for LogKeys {
     fn default() -> Self {
-        Self { event: default_event_name(), process: None, clock: None, time: None, start: None, end: None }
+        Self {
+            event: default_event_name(),
+            process: None,
+            patterns: BTreeMap::new(),
+            json: Vec::new(),
+            other_lines: OtherLines::Error,
+            clock: None,
+            time: None,
+            start: None,
+            end: None,
+            overlap: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum OtherLines {
+    #[default]
+    Error,
+    Ignore,
+}
+
+/// How the value of a constant follows from the events.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ConstantRule {
+    /// The set of the values of a field; of a list, the values of its items.
+    ValuesOf(String),
+    /// The largest number in a field.
+    LargestOf(String),
+}
+
+impl ConstantRule {
+    pub(super) fn field(&self) -> &str {
+        match self {
+            Self::ValuesOf(field) | Self::LargestOf(field) => field,
+        }
     }
 }
 
@@ -115,6 +168,8 @@ pub(super) enum StringForm {
     Json,
     /// As an expression of TLA+.
     Tla,
+    /// As a whole number.
+    Number,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -140,8 +195,11 @@ pub(super) struct EventRule {
     /// The values of fields that a line must have; a list means any of them.
     #[serde(default)]
     pub(super) when: BTreeMap<String, Value>,
-    /// The actions that it may be.
-    pub(super) steps: Vec<String>,
+    /// The actions that it may be; a list means several in a row.
+    pub(super) steps: Vec<OneOrMore>,
+    /// The fields that name the messages which it sends, and which it receives.
+    pub(super) sends: Option<String>,
+    pub(super) receives: Option<String>,
     /// Expressions over the variables, with the field that has their value before the step.
     #[serde(default)]
     pub(super) before: BTreeMap<String, String>,
@@ -202,10 +260,15 @@ impl ConformMap {
         let conditions = self.ignored.iter().map(|rule| ("[[ignore]]".to_owned(), &rule.when));
         let conditions =
             conditions.chain(self.events.iter().map(|rule| (format!("the event {}", rule.name), &rule.when)));
-        let observed = |rule: &EventRule| rule.before.values().chain(rule.after.values()).cloned().collect::<Vec<_>>();
+        let observed = |rule: &EventRule| {
+            let messages = rule.sends.iter().chain(&rule.receives);
+            rule.before.values().chain(rule.after.values()).chain(messages).cloned().collect::<Vec<_>>()
+        };
         let named = conditions.map(|(what, when)| (what, when.keys().cloned().collect::<Vec<_>>()));
         let named = named.chain(self.events.iter().map(|rule| (format!("the event {}", rule.name), observed(rule))));
-        for (what, names) in named {
+        let of_constants =
+            self.constants.iter().map(|(name, rule)| (format!("the constant {name}"), vec![rule.field().to_owned()]));
+        for (what, names) in named.chain(of_constants) {
             if let Some(unknown) = names.iter().find(|name| !self.fields.contains_key(*name)) {
                 let known: Vec<&str> = self.fields.keys().map(String::as_str).collect();
                 return Err(format!("{what} names the field `{unknown}`; [fields] has {}", known.join(", ")));
@@ -214,7 +277,9 @@ impl ConformMap {
         if let Some(rule) = self.ignored.iter().find(|rule| rule.when.is_empty()) {
             return Err(format!("an [[ignore]] without `when` ignores every line: {:?}", rule.when));
         }
-        if let Some(rule) = self.events.iter().find(|rule| rule.steps.is_empty()) {
+        let has_no_step =
+            |rule: &&EventRule| rule.steps.is_empty() || rule.steps.iter().any(|row| row.all().is_empty());
+        if let Some(rule) = self.events.iter().find(has_no_step) {
             return Err(format!("the event {} has no `steps`", rule.name));
         }
         for rule in self.ignored.iter().map(|rule| &rule.when).chain(self.events.iter().map(|rule| &rule.when)) {
@@ -225,7 +290,11 @@ impl ConformMap {
             }
         }
         self.check_expressions()?;
-        let LogKeys { time, start, end, .. } = &self.log;
+        TextForm::new(&self.log)?;
+        let LogKeys { clock, time, start, end, overlap, .. } = &self.log;
+        if *overlap && (start.is_none() || clock.is_some()) {
+            return Err("`overlap` in [log] is for `start` and `end`, without `clock`".to_owned());
+        }
         if start.is_some() != end.is_some() {
             return Err("[log] needs both `start` and `end`, or neither".to_owned());
         }
@@ -246,7 +315,11 @@ impl ConformMap {
         }
         let of_events = self.events.iter().flat_map(|rule| {
             let observations = rule.before.keys().chain(rule.after.keys());
-            rule.steps.iter().chain(observations).map(|text| (format!("the event {}", rule.name), text))
+            rule.steps
+                .iter()
+                .flat_map(OneOrMore::all)
+                .chain(observations)
+                .map(|text| (format!("the event {}", rule.name), text))
         });
         let hidden = self.hidden.steps.iter().map(|text| ("[hidden]".to_owned(), text));
         let tables = self
@@ -361,6 +434,11 @@ mod tests {
             (&format!("[fields]\nx = {{ path = \"$.x\", values = \"t\" }}\n{event}"), "[values.t]"),
             (&format!("[fields]\nx = {{ path = \"$.x\", vals = \"t\" }}\n{event}"), "unknown field `vals`"),
             (&format!("[log]\nstart = \"$.s\"\n{event}"), "both `start` and `end`"),
+            (&format!("[log.patterns]\na = '(?P<x'\n{event}"), "the pattern `a` is no regular expression"),
+            (&format!("[log.patterns]\na = '(?P<pattern>x)'\n{event}"), "a group `pattern`"),
+            (&format!("[log]\njson = [\"body\"]\n{event}"), "the group `body`, which no pattern has"),
+            (&format!("[constants]\nN = {{ values_of = \"x\" }}\n{event}"), "the constant N names the field `x`"),
+            (&format!("{event}sends = \"x\"\n"), "names the field `x`"),
             (&format!("[[ignore]]\nwhen = {{}}\n{event}"), "ignores every line"),
         ] {
             let error = ConformMap::parse(text).expect_err(text);

@@ -2,7 +2,7 @@
 //! Sources: Fidge 1988 and Mattern 1989 for vector clocks; an event whose interval ends before another one starts precedes it
 //! (Herlihy and Wing 1990).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::ConformError;
 use super::line::LogLine;
@@ -28,7 +28,10 @@ impl Order {
     pub(super) fn new(lines: &[LogLine], map: &ConformMap, files: usize) -> Result<Self, ConformError> {
         let keys = &map.log;
         let has_times = keys.time.is_some() || keys.start.is_some();
-        let (processes, of_process) = if has_times || keys.clock.is_some() {
+        let has_messages = map.events.iter().any(|rule| rule.sends.is_some() || rule.receives.is_some());
+        let (processes, of_process) = if keys.overlap {
+            chains(lines)
+        } else if has_times || has_messages || keys.clock.is_some() {
             by(lines, |line| line.process.clone())
         } else if files > 1 {
             by(lines, |line| line.place.file.display().to_string())
@@ -37,7 +40,7 @@ impl Order {
             (vec!["all processes".to_owned()], vec![(0..lines.len()).collect()])
         };
         let mut order = Self {
-            words: describe(map, files),
+            words: describe(map, files, has_messages),
             sequence: Vec::new(),
             process_of: Vec::new(),
             needs: Vec::new(),
@@ -96,8 +99,52 @@ impl Order {
             }
             order.needs.push(needs.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect());
         }
+        order.add_messages(lines)?;
         order.check_consistent(lines)?;
         Ok(order)
+    }
+
+    /// A message is sent before it is received.
+    fn add_messages(&mut self, lines: &[LogLine]) -> Result<(), ConformError> {
+        // For each message, its event, and how many events of its process have happened after it.
+        let mut sent: BTreeMap<&str, (usize, u32)> = BTreeMap::new();
+        let mut in_order: Vec<usize> = (0..self.sequence.len()).collect();
+        in_order.sort_by_key(|number| self.sequence[*number]);
+        let mut counts = vec![0_u32; self.processes.len()];
+        for number in &in_order {
+            let line = &lines[self.sequence[*number]];
+            let process = self.process_of[*number];
+            counts[process] += 1;
+            for message in &line.sends {
+                if let Some((other, _)) = sent.insert(message, (*number, counts[process])) {
+                    let what =
+                        format!("the message {message} is sent here and at {}", lines[self.sequence[other]].place);
+                    return Err(ConformError::at(&line.place, what).with_hint(
+                        "the field of `sends` has to name each message: with its sender and a number, for example",
+                    ));
+                }
+            }
+        }
+        for number in in_order {
+            let line = &lines[self.sequence[number]];
+            for message in &line.receives {
+                let Some((send, count)) = sent.get(message.as_str()) else {
+                    let what = format!("the message {message} is received, and no line sends it");
+                    return Err(ConformError::at(&line.place, what).with_hint("give the logs of all processes"));
+                };
+                let process = self.process_of[*send];
+                if process != self.process_of[number] {
+                    self.needs[number][process] = self.needs[number][process].max(*count);
+                } else if self.sequence[*send] > self.sequence[number] {
+                    let what = format!(
+                        "the message {message} is received before it is sent, at {}",
+                        lines[self.sequence[*send]].place
+                    );
+                    return Err(ConformError::at(&line.place, what));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Clocks and times of different machines can contradict each other.
@@ -135,17 +182,19 @@ impl Order {
     }
 }
 
-fn describe(map: &ConformMap, files: usize) -> String {
+fn describe(map: &ConformMap, files: usize, has_messages: bool) -> String {
     let keys = &map.log;
-    match (&keys.clock, &keys.start, &keys.time) {
+    let order = match (&keys.clock, &keys.start, &keys.time) {
         (Some(_), Some(_), _) => "vector clocks and time intervals",
         (Some(_), None, _) => "vector clocks",
+        (None, Some(_), _) if keys.overlap => "time intervals alone",
         (None, Some(_), _) => "time intervals",
         (None, None, Some(_)) => "time",
+        (None, None, None) if has_messages => "the order of each process",
         (None, None, None) if files > 1 => "the order of each file alone",
         (None, None, None) => "the order of the file",
-    }
-    .to_owned()
+    };
+    if has_messages { format!("{order}, and messages") } else { order.to_owned() }
 }
 
 /// The lines of each process, or of each file.
@@ -163,6 +212,29 @@ fn by(lines: &[LogLine], name: impl Fn(&LogLine) -> String) -> (Vec<String>, Vec
     (processes, of_process)
 }
 
+/// The lines, which are sorted by their start, in as few sequences as possible in which each ends before the next one starts.
+fn chains(lines: &[LogLine]) -> (Vec<String>, Vec<Vec<usize>>) {
+    let mut chains: Vec<Vec<usize>> = Vec::new();
+    // The end of each chain's last line.
+    let mut ends: BTreeSet<(i128, usize)> = BTreeSet::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(times) = line.times else { continue };
+        let chain = match ends.first().copied() {
+            Some((end, chain)) if end < times.start => {
+                ends.pop_first();
+                chain
+            }
+            _ => {
+                chains.push(Vec::new());
+                chains.len() - 1
+            }
+        };
+        chains[chain].push(at);
+        ends.insert((times.end, chain));
+    }
+    ((1..=chains.len()).map(|number| format!("sequence {number}")).collect(), chains)
+}
+
 /// The lines of a process are in the order in which its steps began, and ended.
 fn check_times(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize>]) -> Result<(), ConformError> {
     for (process, all) in processes.iter().zip(of_process) {
@@ -172,8 +244,9 @@ fn check_times(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize>
                 && (after.start < before.start || after.end < before.end)
             {
                 let what = format!("the time of {process} goes backwards here");
-                return Err(ConformError::at(&lines[pair[1]].place, what)
-                    .with_hint("sort the lines of a process, or order the events by something else than time"));
+                return Err(ConformError::at(&lines[pair[1]].place, what).with_hint(
+                    "sort the lines of a process, or say `overlap = true` in [log] if its steps can overlap",
+                ));
             }
         }
     }

@@ -1,14 +1,16 @@
 //! What a search found, for a reader: the verdict, how much was compared, and what differs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tlaforge_tla::Module;
 use tlaforge_toolchain::{
-    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, LogEvent, LongestPrefix, NO_VALUE, RefusedStep,
+    Behaviour, Difference, ExplainedPath, ExplainedStep, Explanation, FalseConjunct, LogEvent, LongestPrefix, NO_VALUE,
+    RefusedEvent, RefusedStep, Windows,
 };
 
+use super::line::LogPlace;
 use super::logs::ConformLog;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -32,11 +34,14 @@ pub struct Conformance {
     /// What follows it.
     pub details: Vec<String>,
     /// The place of the first event that no behaviour explains, or after which an invariant is violated.
-    pub place: Option<String>,
+    #[serde(serialize_with = "as_text")]
+    pub place: Option<LogPlace>,
     pub events: usize,
     pub ignored: usize,
     pub processes: usize,
     pub order: String,
+    /// The constants whose values the logs say.
+    pub constants: BTreeMap<String, String>,
     /// Visited pairs of a state and the events before it.
     pub searched: Option<u64>,
     pub hidden_steps: usize,
@@ -46,46 +51,115 @@ pub struct Conformance {
     pub unobserved_variables: Vec<String>,
     /// Observations that were never compared, because no line has their field.
     pub unused_observations: Vec<String>,
+    /// The last states of the behaviour that explains the log, or its longest part.
+    #[serde(skip)]
+    pub path: Vec<PathStep>,
+    /// How many states come before those.
+    #[serde(skip)]
+    pub left_out_states: usize,
 }
 
-/// Says what a search found. `module` is the specification.
-pub fn conformance(found: &Explanation, read: &ConformLog, module: &Module) -> Conformance {
-    let mut conformance = Conformance {
-        verdict: Verdict::Undecided,
-        headline: String::new(),
-        details: Vec::new(),
-        place: None,
-        events: read.log.events.len(),
-        ignored: read.ignored,
-        processes: read.processes.len(),
-        order: read.order.clone(),
-        searched: None,
-        hidden_steps: 0,
-        labels_not_named: Vec::new(),
-        unobserved_variables: Vec::new(),
-        unused_observations: Vec::new(),
-    };
+/// A state with the step that leads to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathStep {
+    /// The name of the action; `None` for the initial state, and if the step is not written as one action.
+    pub action: Option<String>,
+    /// The process of the log; `None` if it has only one.
+    pub process: Option<String>,
+    /// The place and the kind of the event; `None` for a hidden step.
+    pub event: Option<String>,
+    pub state: Vec<(String, String)>,
+}
+
+/// A specification with what is known of it.
+#[derive(Debug, Clone)]
+pub struct ComparedSpec<'a> {
+    pub module: &'a Module,
+    /// What the documents say about a step, by its name.
+    pub documented: BTreeMap<String, Vec<String>>,
+}
+
+/// Says what a search found.
+pub fn conformance(found: &Explanation, read: &ConformLog, spec: &ComparedSpec<'_>) -> Conformance {
+    let module = spec.module;
+    let mut conformance = Conformance::new(read);
     observe(&mut conformance, read, module);
     match found {
         Explanation::Found(behaviour) => report_behaviour(&mut conformance, behaviour, read, module),
-        Explanation::NotFound(prefix) => report_deviation(&mut conformance, prefix, read, module),
+        Explanation::NotFound(prefix) => report_deviation(&mut conformance, prefix, read, spec),
         Explanation::Undecided { why, event } => {
-            conformance.place = event.map(|event| read.places[event as usize].to_string());
+            conformance.place = event.map(|event| read.places[event as usize].clone());
             let place = conformance.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
             conformance.headline = format!("undecided: {place}{why}");
         }
     }
-    // A line break in an expression or a value begins no line.
-    for text in std::iter::once(&mut conformance.headline).chain(&mut conformance.details) {
-        if text.contains(['\n', '\r']) {
-            let indent = text.len() - text.trim_start_matches(' ').len();
-            *text = text[..indent].to_owned() + &text.split_whitespace().collect::<Vec<_>>().join(" ");
-        }
-    }
+    conformance.keep_lines();
     conformance
 }
 
 impl Conformance {
+    fn new(read: &ConformLog) -> Self {
+        Self {
+            verdict: Verdict::Undecided,
+            headline: String::new(),
+            details: Vec::new(),
+            place: None,
+            events: read.log.events.len(),
+            ignored: read.ignored,
+            processes: read.processes.len(),
+            order: read.order.clone(),
+            constants: read.constants.clone(),
+            searched: None,
+            hidden_steps: 0,
+            labels_not_named: Vec::new(),
+            unobserved_variables: Vec::new(),
+            unused_observations: Vec::new(),
+            path: Vec::new(),
+            left_out_states: 0,
+        }
+    }
+
+    fn set_path(&mut self, path: &ExplainedPath, read: &ConformLog) {
+        let mut process_of = vec![0; read.log.events.len()];
+        for (process, events) in read.log.processes.iter().enumerate() {
+            events.iter().for_each(|event| process_of[*event as usize] = process);
+        }
+        // Sequences of overlapping intervals, and a single one, are no processes.
+        let has_processes = read.processes.len() > 1 && !read.order.contains("alone");
+        self.left_out_states = path.left_out;
+        for (step, state) in &path.states {
+            let (texts, event) = match step {
+                None => (&[][..], None),
+                Some(ExplainedStep::Hidden(number)) => (std::slice::from_ref(&read.log.hidden[*number]), None),
+                Some(ExplainedStep::Event { event, step }) => {
+                    let kind = &read.log.kinds[read.log.events[*event as usize].kind];
+                    (kind.steps[*step].as_slice(), Some((*event, &kind.name)))
+                }
+            };
+            let name = |text: &str| {
+                text.trim().split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().map(str::to_owned)
+            };
+            self.path.push(PathStep {
+                action: texts.last().and_then(|text| name(text)).filter(|name| !name.is_empty()),
+                process: event
+                    .filter(|_| has_processes)
+                    .map(|(event, _)| read.processes[process_of[event as usize]].clone()),
+                event: event.map(|(event, kind)| format!("{} ({kind})", read.places[event as usize])),
+                state: state.clone(),
+            });
+        }
+    }
+
+    /// A line break in an expression or a value begins no line.
+    fn keep_lines(&mut self) {
+        for text in std::iter::once(&mut self.headline).chain(&mut self.details) {
+            if text.contains(['\n', '\r']) {
+                let indent = text.len() - text.trim_start_matches(' ').len();
+                *text = text[..indent].to_owned() + &text.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+        }
+    }
+
     /// The text for a person.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.headline);
@@ -101,6 +175,9 @@ impl Conformance {
             count(self.processes, if self.processes == 1 { "sequence" } else { "process" }),
             self.order
         );
+        for (name, value) in &self.constants {
+            let _ = writeln!(text, "from the logs: {name} = {value}");
+        }
         if let Some(searched) = self.searched {
             let _ = writeln!(text, "searched: {searched} pairs of a state and the events before it");
         }
@@ -125,6 +202,14 @@ impl Conformance {
     }
 }
 
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+fn as_text<S: Serializer>(place: &Option<LogPlace>, serializer: S) -> Result<S::Ok, S::Error> {
+    match place {
+        Some(place) => serializer.collect_str(place),
+        None => serializer.serialize_none(),
+    }
+}
+
 fn count(number: usize, thing: &str) -> String {
     let plural = if thing.ends_with('s') { format!("{thing}es") } else { format!("{thing}s") };
     format!("{number} {}", if number == 1 { thing.to_owned() } else { plural })
@@ -132,18 +217,19 @@ fn count(number: usize, thing: &str) -> String {
 
 fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: &ConformLog, module: &Module) {
     conformance.searched = Some(behaviour.searched);
+    conformance.set_path(&behaviour.path, read);
     conformance.hidden_steps = behaviour.steps.iter().filter(|step| matches!(step, ExplainedStep::Hidden(_))).count();
     let (mut taken, mut texts) = (BTreeSet::new(), BTreeSet::new());
     for step in &behaviour.steps {
         let text = match step {
             ExplainedStep::Event { event, step } => {
                 let kind = read.log.events[*event as usize].kind;
-                &read.log.kinds[kind].steps[*step]
+                read.log.kinds[kind].steps[*step].as_slice()
             }
-            ExplainedStep::Hidden(number) => &read.log.hidden[*number],
+            ExplainedStep::Hidden(number) => std::slice::from_ref(&read.log.hidden[*number]),
         };
-        texts.insert(text.as_str());
-        taken.extend(names_in(text));
+        texts.extend(text.iter().map(String::as_str));
+        taken.extend(text.iter().flat_map(|text| names_in(text)));
     }
     let labels: Vec<&str> =
         module.algorithm.iter().flat_map(|algorithm| &algorithm.labels).map(|label| &*label.name).collect();
@@ -159,7 +245,7 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     };
     conformance.verdict = Verdict::BreaksRequirement;
     let invariants = violation.invariants.join(", ");
-    let place = violation.after.map(|event| read.places[event as usize].to_string());
+    let place = violation.after.map(|event| read.places[event as usize].clone());
     let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("after {place}"));
     conformance.headline = format!(
         "breaks a requirement: behaviours explain the log, but each of them violates {invariants}, this one {after}"
@@ -169,9 +255,10 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     conformance.details.extend(violation.state.iter().map(|(name, value)| format!("  {name} = {value}")));
 }
 
-fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read: &ConformLog, module: &Module) {
+fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read: &ConformLog, spec: &ComparedSpec<'_>) {
     conformance.verdict = Verdict::Deviates;
     conformance.searched = Some(prefix.searched);
+    conformance.set_path(&prefix.path, read);
     let describe = |event: u32| {
         let kind = &read.log.kinds[read.log.events[event as usize].kind];
         format!("{} ({})", read.places[event as usize], kind.name)
@@ -180,7 +267,7 @@ fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read:
         conformance.headline = "deviates: the specification has no initial state".into();
         return;
     };
-    conformance.place = Some(read.places[first.event as usize].to_string());
+    conformance.place = Some(read.places[first.event as usize].clone());
     conformance.headline = if prefix.next.len() == 1 {
         format!("deviates: no behaviour of the specification explains {}", describe(first.event))
     } else {
@@ -190,45 +277,140 @@ fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read:
     let details = &mut conformance.details;
     details.push(format!("explained before it: {} of {} events", prefix.explained, read.log.events.len()));
     for refused in &prefix.next {
-        let kind = &read.log.kinds[read.log.events[refused.event as usize].kind];
         if prefix.next.len() > 1 {
             details.push(format!("{}:", describe(refused.event)));
         }
-        details.extend(refused.before.iter().map(|difference| format!("  before the step, {}", words(difference))));
-        for (step, why) in kind.steps.iter().zip(&refused.steps) {
-            match why {
-                RefusedStep::Disabled(conjunct) => {
-                    details.push(format!("  {step} is not possible{}", conjunct_words(conjunct.as_ref(), module)));
-                }
-                RefusedStep::NotNext => {
-                    details.push(format!(
-                        "  {step} is possible, but the next-state relation of the specification does not allow it"
-                    ));
-                }
-                RefusedStep::Differs(differences) if differences.is_empty() => {
-                    let why = if refused.before.is_empty() {
-                        "but no next state has all logged values at once"
-                    } else {
-                        "in this state"
-                    };
-                    details.push(format!("  {step} is possible {why}"));
-                }
-                RefusedStep::Differs(differences) => {
-                    let all: Vec<String> = differences.iter().map(words).collect();
-                    details.push(format!("  after {step}, {}", all.join("; ")));
-                }
-            }
-        }
+        details.extend(refusal_lines(refused, read, spec));
     }
     details.push(match prefix.other_states {
         0 => "the state of the specification there:".to_owned(),
-        others => format!("one of {} states of the specification there:", others + 1),
+        others => {
+            format!("of {} states of the specification there, the one that contradicts the log least:", others + 1)
+        }
     });
     details.extend(prefix.state.iter().map(|(name, value)| format!("  {name} = {value}")));
     let last: Vec<String> = prefix.before.iter().rev().take(5).rev().map(|event| describe(*event)).collect();
     if !last.is_empty() {
         details.push(format!("the events before it: {}", last.join(", ")));
     }
+}
+
+/// Why none of the steps of an event is possible, a line for each reason.
+fn refusal_lines(refused: &RefusedEvent, read: &ConformLog, spec: &ComparedSpec<'_>) -> Vec<String> {
+    let module = spec.module;
+    let mut lines: Vec<String> =
+        refused.before.iter().map(|difference| format!("  before the step, {}", words(difference))).collect();
+    let kind = &read.log.kinds[read.log.events[refused.event as usize].kind];
+    for (row, why) in kind.steps.iter().zip(&refused.steps) {
+        let part = |part: &usize| match row.get(*part) {
+            Some(step) if row.len() > 1 => format!("{step} (step {} of {})", part + 1, row.len()),
+            Some(step) => step.clone(),
+            None => String::new(),
+        };
+        let all = row.join(", then ");
+        lines.push(match why {
+            RefusedStep::Disabled { part: at, conjunct } => {
+                format!("  {} is not possible{}", part(at), conjunct_words(conjunct.as_ref(), module))
+            }
+            RefusedStep::NotNext { part: at } => {
+                format!(
+                    "  {} is possible, but the next-state relation of the specification does not allow it",
+                    part(at)
+                )
+            }
+            RefusedStep::Failed(what) => format!("  {all} could not be evaluated: {what}"),
+            RefusedStep::Differs(differences) if differences.is_empty() => {
+                let why = if refused.before.is_empty() {
+                    "but no next state has all logged values at once"
+                } else {
+                    "in this state"
+                };
+                format!("  {all} is possible {why}")
+            }
+            RefusedStep::Differs(differences) => {
+                let differences: Vec<String> = differences.iter().map(words).collect();
+                format!("  after {all}, {}", differences.join("; "))
+            }
+        });
+    }
+    let named: BTreeSet<&str> = kind.steps.iter().flatten().flat_map(|step| names_in(step)).collect();
+    for (step, sentences) in &spec.documented {
+        if named.iter().any(|name| name.eq_ignore_ascii_case(step)) {
+            lines.extend(sentences.iter().map(|sentence| format!("  the documents on {step}: {sentence}")));
+        }
+    }
+    lines
+}
+
+/// The largest number of single events that are shown.
+const MAX_SHOWN: usize = 5;
+
+/// Says what single events are, each compared on its own.
+pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedSpec<'_>) -> Conformance {
+    let mut conformance = Conformance::new(read);
+    observe(&mut conformance, read, spec.module);
+    let Windows { conforming, refused, incomplete, undecided } = windows;
+    let place = |event: u32| read.places[event as usize].to_string();
+    let kind = |event: u32| read.log.events[event as usize].kind;
+    let compared = conforming.len() + refused.len() + undecided.len();
+    let details = &mut conformance.details;
+    for (number, rule) in read.log.kinds.iter().enumerate() {
+        let of_kind = |events: &mut dyn Iterator<Item = u32>| events.filter(|event| kind(*event) == number).count();
+        let good = of_kind(&mut conforming.iter().copied());
+        let bad = of_kind(&mut refused.iter().map(|one| one.event));
+        let open = of_kind(&mut undecided.iter().map(|(event, _)| *event));
+        let left_out = of_kind(&mut incomplete.iter().map(|(event, _)| *event));
+        let mut line = format!("  {}: {good} of {}", rule.name, count(good + bad + open, "step"));
+        if open > 0 {
+            line += &format!(", {open} undecided");
+        }
+        if left_out > 0 {
+            line += &format!(", {left_out} not compared");
+        }
+        details.push(line);
+    }
+    for one in refused.iter().take(MAX_SHOWN) {
+        details.push(format!("{} ({}):", place(one.event), read.log.kinds[kind(one.event)].name));
+        details.extend(refusal_lines(one, read, spec));
+    }
+    if refused.len() > MAX_SHOWN {
+        details.push(format!("and {} more", refused.len() - MAX_SHOWN));
+    }
+    if let Some((event, variable)) = incomplete.first() {
+        details.push(format!(
+            "not compared: {}, the first of them {}, because the value of {variable} before the step is not known",
+            count(incomplete.len(), "event"),
+            place(*event)
+        ));
+    }
+    (conformance.verdict, conformance.headline) = if let Some(first) = refused.first() {
+        conformance.place = Some(read.places[first.event as usize].clone());
+        (
+            Verdict::Deviates,
+            format!(
+                "deviates: {} of {} that were compared, the first at {}",
+                refused.len(),
+                count(compared, "event"),
+                place(first.event)
+            ),
+        )
+    } else if let Some((event, why)) = undecided.first() {
+        conformance.place = Some(read.places[*event as usize].clone());
+        (Verdict::Undecided, format!("undecided: {}: a step could not be evaluated: {why}", place(*event)))
+    } else if compared == 0 {
+        (Verdict::Undecided, "undecided: no event could be compared on its own".to_owned())
+    } else {
+        (
+            Verdict::Conforms,
+            format!(
+                "conforms: each of {} is a step of the specification",
+                count(compared, "event that was compared")
+                    .replace("event that was compareds", "events that were compared")
+            ),
+        )
+    };
+    conformance.keep_lines();
+    conformance
 }
 
 fn words(difference: &Difference) -> String {

@@ -10,7 +10,7 @@ use tlaforge_process::Status;
 use tlaforge_tla::{CheckOutcome, Checker, Verdict};
 
 use super::embedded_process::{EmbeddedChecker, VERSION};
-use super::explanation::{self, Explanation, ExplanationPlan, Log};
+use super::explanation::{self, Answer, Explanation, ExplanationPlan, Log, LogWork, Windows};
 use super::run_folders::RunFolders;
 use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
 use super::{
@@ -27,6 +27,9 @@ pub struct EmbeddedToolchain {
     /// The folders of the checks in progress. Parallel checks share them; after the last one nothing is left.
     folders: Arc<Mutex<Weak<RunFolders>>>,
 }
+
+/// The child answered another question than it was asked.
+const OTHER_ANSWER: &str = "the checker's answer is of another kind; this is a defect";
 
 impl EmbeddedToolchain {
     /// `program` must call [`become_checker`](super::become_checker) if its environment has
@@ -95,6 +98,37 @@ impl EmbeddedToolchain {
         max_searched: u64,
         cx: &ToolContext<'_>,
     ) -> Result<Result<Explanation, String>, ToolError> {
+        let found = self.compare_log(request, log, LogWork::Explain { max_searched }, cx).await?;
+        Ok(found.map(|answer| match answer {
+            Answer::Explanation(explanation) => explanation,
+            Answer::Windows(_) => Explanation::Undecided { why: OTHER_ANSWER.to_owned(), event: None },
+        }))
+    }
+
+    /// Compares each event of a log on its own: whether one of its steps leads from the state before it to the one after it. The
+    /// inner error says why that is not known of any.
+    pub async fn check_windows(
+        &self,
+        request: &CheckRequest,
+        log: &Log,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<Windows, String>, ToolError> {
+        let found = self.compare_log(request, log, LogWork::Windows, cx).await?;
+        Ok(found.and_then(|answer| match answer {
+            Answer::Windows(windows) => Ok(windows),
+            Answer::Explanation(Explanation::Undecided { why, .. }) => Err(why),
+            Answer::Explanation(_) => Err(OTHER_ANSWER.to_owned()),
+        }))
+    }
+
+    async fn compare_log(
+        &self,
+        request: &CheckRequest,
+        log: &Log,
+        work: LogWork,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<Answer, String>, ToolError> {
+        let undecided = |why| Answer::Explanation(Explanation::Undecided { why, event: None });
         let plan = ExplanationPlan::new(request, log);
         if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
             return Ok(Err(why_refused(report)));
@@ -102,7 +136,7 @@ impl EmbeddedToolchain {
         match self.find_unsupported(request, cx).await?.map(|report| report.outcome.verdict) {
             Some(Verdict::Invalid { reason, .. }) => return Ok(Err(reason)),
             Some(Verdict::Inconclusive { reason, .. }) => {
-                return Ok(Ok(Explanation::Undecided { why: reason, event: None }));
+                return Ok(Ok(undecided(reason)));
             }
             Some(Verdict::Holds | Verdict::Violated { .. }) | None => {}
         }
@@ -117,15 +151,22 @@ impl EmbeddedToolchain {
                 (_, None) => "it does not parse".to_owned(),
             }));
         }
-        let run = self.new_checker()?.explain(&request.spec, &plan, log, max_searched, cx).await?;
+        let run = self.new_checker()?.compare_log(&request.spec, &plan, log, work, cx).await?;
         if run.ended.status == Status::DeadlineExceeded {
-            let why = format!("the search did not end within {} s", cx.limits.check.as_secs());
-            return Ok(Ok(Explanation::Undecided { why, event: None }));
+            return Ok(Ok(undecided(format!("the search did not end within {} s", cx.limits.check.as_secs()))));
         }
         let found = explanation::read(run.ended.status, &run.stdout, &run.stderr);
         let readable = |found| match found {
-            Explanation::Undecided { why, event } => Explanation::Undecided { why: plan.readable(&why), event },
-            other => other,
+            Answer::Explanation(Explanation::Undecided { why, event }) => {
+                Answer::Explanation(Explanation::Undecided { why: plan.readable(&why), event })
+            }
+            Answer::Windows(mut windows) => {
+                for (_, why) in &mut windows.undecided {
+                    *why = plan.readable(why);
+                }
+                Answer::Windows(windows)
+            }
+            other @ Answer::Explanation(_) => other,
         };
         Ok(found.map(readable).map_err(|why| plan.readable(&why)))
     }

@@ -14,6 +14,7 @@ use tlaforge_tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violati
 use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use super::core_program::{ASSUMPTION_PREFIX, EVALUATION_PREFIX};
 use super::explorer::{Finding, ParsedOutput};
+use super::past_violations::NOTHING_CUT_OFF;
 
 /// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
 /// checker, and decides nothing.
@@ -52,7 +53,11 @@ const COMPLETED: &str = "Model checking completed. No error has been found.";
 /// Parses the output of a run that ended with `status`.
 pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput {
     let lines: Vec<&str> = stdout.lines().collect();
-    let mut parsed = ParsedOutput { liveness: stderr.contains("liveness: checking "), ..ParsedOutput::default() };
+    let mut parsed = ParsedOutput {
+        liveness: stderr.contains("liveness: checking "),
+        nothing_cut_off: stderr.lines().any(|line| line == NOTHING_CUT_OFF),
+        ..ParsedOutput::default()
+    };
     let counted = lines.iter().rposition(|line| parse_counts(line).is_some());
     match (status, counted) {
         (Status::Exited(0 | 2 | 12), Some(at)) => {

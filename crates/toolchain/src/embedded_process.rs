@@ -12,7 +12,7 @@ use tlaforge_tla::Cfg;
 use super::child_task::with_length;
 use super::core_program::Source;
 use super::embedded_output;
-use super::explanation::{self, ExplanationPlan, Log};
+use super::explanation::{self, ExplanationPlan, Log, LogWork};
 use super::past_violations::{self, Continues};
 use super::plan::{RunPlan, free_name};
 use super::run::killed_message;
@@ -163,16 +163,16 @@ impl EmbeddedChecker<'_> {
         self.execute_work(spec, &graph.plan, work, cx, &Cancel::new(), &mut |_| {}).await
     }
 
-    /// Searches for a behaviour that explains a log.
-    pub(super) async fn explain(
+    /// Compares a log with the specification.
+    pub(super) async fn compare_log(
         &self,
         spec: &SpecText,
         plan: &ExplanationPlan,
         log: &Log,
-        max_searched: u64,
+        work: LogWork,
         cx: &ToolContext<'_>,
     ) -> Result<CheckerRun, ToolError> {
-        let work = Work::Explanation(plan, log, max_searched);
+        let work = Work::Log(plan, log, work);
         self.execute_work(spec, &plan.plan, work, cx, &Cancel::new(), &mut |_| {}).await
     }
 
@@ -197,11 +197,11 @@ impl EmbeddedChecker<'_> {
                 let task = state_graph::Task { source, limits, label, witnesses };
                 (state_graph::PREFIX, task.to_json(), "state graph".to_owned())
             }
-            Work::Explanation(explanation, log, max_searched) => {
+            Work::Log(explanation, log, work) => {
                 source.operators.clone_from(&explanation.operators);
                 source.texts = log.strings();
                 let (log, prefix) = (log.clone(), explanation.prefix.clone());
-                let task = explanation::Task { source, log, prefix, max_searched };
+                let task = explanation::Task { source, log, prefix, work };
                 (explanation::PREFIX, task.to_json(), "explanation".to_owned())
             }
             Work::Search(continues, limit) => {
@@ -253,7 +253,7 @@ enum Work<'a> {
     Search(Option<Continues>, Option<String>),
     StateGraph(&'a GraphPlan, GraphLimits),
     /// It searches for a behaviour that explains a log, and ends undecided after this many pairs of a state and a cut.
-    Explanation(&'a ExplanationPlan, &'a Log, u64),
+    Log(&'a ExplanationPlan, &'a Log, LogWork),
 }
 
 pub(super) struct CheckerRun {

@@ -21,8 +21,8 @@ pub(super) const PREFIX: &str = "explanation:";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventKind {
     pub name: String,
-    /// The actions that such an event may be.
-    pub steps: Vec<String>,
+    /// What such an event may be: one of these rows of actions, one after the other.
+    pub steps: Vec<Vec<String>>,
     /// What is known before the step.
     pub before: Vec<Observation>,
     /// What is known after the step.
@@ -127,9 +127,21 @@ pub struct Behaviour {
     pub steps: Vec<ExplainedStep>,
     /// How many pairs of a state and the events before it were visited.
     pub searched: u64,
+    pub path: Path,
     /// If every behaviour that explains the log violates an invariant: the first such state of this one.
     pub violation: Option<ViolatingState>,
 }
+
+/// The states of a behaviour, each with the step that leads to it; the last [`MAX_PATH_STATES`] of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Path {
+    /// How many states come before.
+    pub left_out: usize,
+    pub states: Vec<(Option<ExplainedStep>, Vec<(String, String)>)>,
+}
+
+/// The largest number of states of a [`Path`].
+pub const MAX_PATH_STATES: usize = 300;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExplainedStep {
@@ -156,6 +168,8 @@ pub struct LongestPrefix {
     pub next: Vec<RefusedEvent>,
     /// The state after the explained events.
     pub state: Vec<(String, String)>,
+    /// The behaviour that leads there.
+    pub path: Path,
     /// How many other states there are after as many events.
     pub other_states: u32,
     pub searched: u64,
@@ -180,12 +194,33 @@ pub struct Difference {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RefusedStep {
-    /// It is not enabled: the first conjunct that is false, with the values of its sides.
-    Disabled(Option<FalseConjunct>),
+    /// This action of the row is not enabled: the first conjunct that is false, with the values of its sides.
+    Disabled { part: usize, conjunct: Option<FalseConjunct> },
     /// It leads to other values.
     Differs(Vec<Difference>),
-    /// It is possible, but no step of the specification.
-    NotNext,
+    /// This action of the row is possible, but no step of the specification.
+    NotNext { part: usize },
+    /// It could not be evaluated.
+    Failed(String),
+}
+
+/// What single events say, each on its own: whether a step leads from the state before it to the one after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Windows {
+    /// The events that are a step of the specification.
+    pub conforming: Vec<u32>,
+    pub refused: Vec<RefusedEvent>,
+    /// Events without a value for this variable before the step.
+    pub incomplete: Vec<(u32, String)>,
+    /// Events whose steps could not be evaluated, and why.
+    pub undecided: Vec<(u32, String)>,
+}
+
+/// What the child prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Answer {
+    Explanation(Explanation),
+    Windows(Windows),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,7 +239,16 @@ pub(super) struct Task {
     pub(super) source: Source,
     pub(super) log: Log,
     pub(super) prefix: String,
-    pub(super) max_searched: u64,
+    pub(super) work: LogWork,
+}
+
+/// What is done with a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum LogWork {
+    /// Search for a behaviour; at most so many pairs of a state and the events before it.
+    Explain { max_searched: u64 },
+    /// Compare each event on its own.
+    Windows,
 }
 
 impl Task {
@@ -217,8 +261,8 @@ impl Task {
 pub(super) struct Names<'a>(pub(super) &'a str);
 
 impl Names<'_> {
-    pub(super) fn step(&self, kind: usize, step: usize) -> String {
-        format!("{}Step{kind}_{step}", self.0)
+    pub(super) fn step(&self, kind: usize, step: usize, part: usize) -> String {
+        format!("{}Step{kind}_{step}_{part}", self.0)
     }
 
     pub(super) fn before(&self, kind: usize, at: usize) -> String {
@@ -254,8 +298,11 @@ impl ExplanationPlan {
         let event = format!("({})", log.event_name);
         let mut texts: Vec<(String, &str, String)> = Vec::new();
         for (number, kind) in log.kinds.iter().enumerate() {
-            for (at, step) in kind.steps.iter().enumerate() {
-                texts.push((names.step(number, at) + &event, step, format!("a step of the event {}", kind.name)));
+            for (at, row) in kind.steps.iter().enumerate() {
+                for (part, step) in row.iter().enumerate() {
+                    let head = names.step(number, at, part) + &event;
+                    texts.push((head, step, format!("a step of the event {}", kind.name)));
+                }
             }
             for (at, known) in kind.before.iter().enumerate() {
                 let what = format!("`before` of the event {}", kind.name);
@@ -347,11 +394,11 @@ fn indented(text: &str) -> String {
 }
 
 /// What the child printed.
-pub(super) fn read(status: Status, stdout: &str, stderr: &str) -> Result<Explanation, String> {
+pub(super) fn read(status: Status, stdout: &str, stderr: &str) -> Result<Answer, String> {
     if !matches!(status, Status::Exited(0 | 1)) || stderr.contains("has overflowed its stack") {
         let why = "the embedded checker ran out of stack or memory, or crashed, while it evaluated the specification"
             .to_owned();
-        return Ok(Explanation::Undecided { why, event: None });
+        return Ok(Answer::Explanation(Explanation::Undecided { why, event: None }));
     }
     if status != Status::Exited(0) {
         let why = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its run did not end");

@@ -13,8 +13,8 @@ use tla_mc::value::Value;
 use super::child_task::read_task;
 use super::core_interpreter::{FOUND, Interpreter};
 use super::explanation::{
-    Behaviour, Difference, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LongestPrefix, Names,
-    Observation, RefusedEvent, RefusedStep, Task, ViolatingState,
+    Answer, Behaviour, Difference, ExplainedStep, Explanation, FieldValue, Log, LogWork, MAX_PATH_STATES, Names,
+    Observation, Path, Task, ViolatingState,
 };
 use super::steps::State;
 use super::strict_values::{NotCompared, equal};
@@ -24,7 +24,7 @@ pub(super) fn serve_task() -> ExitCode {
     let Some(task) = read_task().ok().and_then(|task| serde_json::from_slice::<Task>(&task).ok()) else {
         return ExitCode::FAILURE;
     };
-    let explained = explain(&task).and_then(|found| serde_json::to_string(&found).map_err(|e| e.to_string()));
+    let explained = compare(&task).and_then(|found| serde_json::to_string(&found).map_err(|e| e.to_string()));
     let written = match &explained {
         Ok(found) => writeln!(std::io::stdout(), "\n{found}"),
         Err(why) => writeln!(std::io::stderr(), "{}", why.replace('\n', " ")),
@@ -32,7 +32,7 @@ pub(super) fn serve_task() -> ExitCode {
     if explained.is_ok() && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn explain(task: &Task) -> Result<Explanation, String> {
+fn compare(task: &Task) -> Result<Answer, String> {
     let compiled = task.source.compile()?;
     let mut interpreter = compiled.interpreter(&task.source);
     // The values of a step are compared with those of every other one.
@@ -42,43 +42,49 @@ fn explain(task: &Task) -> Result<Explanation, String> {
         return Err(format!("the assumption at {position} is false"));
     }
     let mut search = Search::new(task, &interpreter, files)?;
-    // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
-    match search.run(true)? {
-        Explanation::NotFound(_) if !search.invariants.is_empty() => match search.run(false)? {
-            Explanation::Found(Behaviour { violation: None, .. }) => {
-                Err("a behaviour was found that the first search missed; this is a defect".to_owned())
-            }
-            found => Ok(found),
-        },
-        other => Ok(other),
+    match task.work {
+        LogWork::Explain { max_searched } => {
+            search.max_searched = max_searched;
+            search.explain().map(Answer::Explanation)
+        }
+        LogWork::Windows => search.windows().map(Answer::Windows),
     }
 }
 
+/// A state at the end of a row of actions, with those between.
+pub(super) struct Reached {
+    between: Vec<Rc<State>>,
+    pub(super) state: Rc<State>,
+}
+
 /// A state with a cut.
-struct SearchState {
-    cut: Rc<[u32]>,
-    state: Rc<State>,
+pub(super) struct SearchState {
+    pub(super) cut: Rc<[u32]>,
+    pub(super) state: Rc<State>,
     hidden: u32,
     parent: Option<usize>,
     step: Option<ExplainedStep>,
+    /// The states between this one and its parent, if the step is a row of actions.
+    between: Vec<Rc<State>>,
 }
 
-struct Search<'t, 'c> {
-    task: &'t Task,
-    log: &'t Log,
-    names: Names<'t>,
+pub(super) struct Search<'t, 'c> {
+    pub(super) task: &'t Task,
+    pub(super) log: &'t Log,
+    max_searched: u64,
+    pub(super) names: Names<'t>,
     /// The names of the modules, by the number in a place.
-    files: &'t [String],
-    interpreter: &'t Interpreter<'c>,
+    pub(super) files: &'t [String],
+    pub(super) interpreter: &'t Interpreter<'c>,
     /// The different values of fields, and the names of the fields.
     values: Vec<Value>,
     field_names: Vec<Value>,
     invariants: &'t [String],
-    nodes: Vec<SearchState>,
+    pub(super) nodes: Vec<SearchState>,
     /// The smallest number of hidden steps with which a pair was reached.
     visited: HashMap<(Rc<[u32]>, Vec<u64>), u32>,
     /// The nodes after the largest number of events.
-    furthest: Vec<usize>,
+    pub(super) furthest: Vec<usize>,
     /// The first failed evaluation, with its event.
     first_error: Option<(String, Option<u32>)>,
 }
@@ -88,6 +94,7 @@ impl<'t, 'c> Search<'t, 'c> {
         let mut search = Self {
             task,
             log: &task.log,
+            max_searched: 0,
             names: Names(&task.prefix),
             files,
             interpreter,
@@ -121,7 +128,7 @@ impl<'t, 'c> Search<'t, 'c> {
     }
 
     /// The record of an event.
-    fn record(&self, event: u32) -> Result<Value, String> {
+    pub(super) fn record(&self, event: u32) -> Result<Value, String> {
         let fields = self.field_names.iter().zip(&self.log.events[event as usize].fields);
         let known = fields.filter_map(|(name, value)| Some((name.clone(), self.values.get(*value as usize)?.clone())));
         let known: Vec<(Value, Value)> = known.collect();
@@ -129,7 +136,7 @@ impl<'t, 'c> Search<'t, 'c> {
     }
 
     /// The value of a field of an event.
-    fn field(&self, event: u32, name: &str) -> Option<&Value> {
+    pub(super) fn field(&self, event: u32, name: &str) -> Option<&Value> {
         let at = self.log.fields.iter().position(|field| field == name)?;
         self.values.get(self.log.events[event as usize].fields[at] as usize)
     }
@@ -171,6 +178,19 @@ impl<'t, 'c> Search<'t, 'c> {
         })
     }
 
+    fn explain(&mut self) -> Result<Explanation, String> {
+        // First only through states that satisfy the invariants: if that explains the log, no requirement is broken.
+        match self.run(true)? {
+            Explanation::NotFound(_) if !self.invariants.is_empty() => match self.run(false)? {
+                Explanation::Found(Behaviour { violation: None, .. }) => {
+                    Err("a behaviour was found that the first search missed; this is a defect".to_owned())
+                }
+                found => Ok(found),
+            },
+            other => Ok(other),
+        }
+    }
+
     fn run(&mut self, keeps_invariants: bool) -> Result<Explanation, String> {
         self.nodes.clear();
         self.visited.clear();
@@ -186,17 +206,18 @@ impl<'t, 'c> Search<'t, 'c> {
             }
         };
         for state in initial {
-            stack.extend(self.add(start.clone(), state, 0, None, None, keeps_invariants));
+            let reached = Reached { between: Vec::new(), state: Rc::new(state) };
+            stack.extend(self.add(start.clone(), reached, 0, None, None, keeps_invariants));
         }
         stack.reverse();
         while let Some(at) = stack.pop() {
             if self.is_complete(&self.nodes[at].cut) {
                 return Ok(Explanation::Found(self.behaviour(at)));
             }
-            if self.nodes.len() as u64 > self.task.max_searched {
+            if self.nodes.len() as u64 > self.max_searched {
                 let why = format!(
                     "{} pairs of a state and the events before it were visited, and none explains the whole log",
-                    self.task.max_searched
+                    self.max_searched
                 );
                 return Ok(Explanation::Undecided { why, event: None });
             }
@@ -231,34 +252,28 @@ impl<'t, 'c> Search<'t, 'c> {
     fn add(
         &mut self,
         cut: Rc<[u32]>,
-        state: State,
+        reached: Reached,
         hidden: u32,
         parent: Option<usize>,
         step: Option<ExplainedStep>,
         keeps_invariants: bool,
     ) -> Option<usize> {
+        let Reached { between, state } = reached;
+        // Another way between the same states may violate nothing, so this comes before the pair counts as visited.
+        if keeps_invariants && !between.iter().all(|state| self.satisfies_invariants(state, step.as_ref())) {
+            return None;
+        }
         let key = (cut.clone(), state.iter().map(store::hash_shared).collect::<Vec<u64>>());
         if self.visited.get(&key).is_some_and(|known| *known <= hidden) {
             return None;
         }
         self.visited.insert(key, hidden);
-        if keeps_invariants {
-            match self.violated(&state) {
-                Ok(violated) if violated.is_empty() => {}
-                Ok(_) => return None,
-                Err(what) => {
-                    let event = match step {
-                        Some(ExplainedStep::Event { event, .. }) => Some(event),
-                        _ => None,
-                    };
-                    self.first_error.get_or_insert((what, event));
-                    return None;
-                }
-            }
+        if keeps_invariants && !self.satisfies_invariants(&state, step.as_ref()) {
+            return None;
         }
         let number = self.nodes.len();
         let explained = |node: &SearchState| node.cut.iter().sum::<u32>();
-        self.nodes.push(SearchState { cut, state: Rc::new(state), hidden, parent, step });
+        self.nodes.push(SearchState { cut, state, hidden, parent, step, between });
         let (own, best) = (explained(&self.nodes[number]), self.furthest.first().map(|at| explained(&self.nodes[*at])));
         if best.is_none_or(|best| own > best) {
             self.furthest.clear();
@@ -267,6 +282,21 @@ impl<'t, 'c> Search<'t, 'c> {
             self.furthest.push(number);
         }
         Some(number)
+    }
+
+    /// Whether a state after this step satisfies the invariants; not if they cannot be evaluated, which is remembered.
+    fn satisfies_invariants(&mut self, state: &[Value], step: Option<&ExplainedStep>) -> bool {
+        match self.violated(state) {
+            Ok(violated) => violated.is_empty(),
+            Err(what) => {
+                let event = match step {
+                    Some(ExplainedStep::Event { event, .. }) => Some(*event),
+                    _ => None,
+                };
+                self.first_error.get_or_insert((what, event));
+                false
+            }
+        }
     }
 
     fn violated(&self, state: &[Value]) -> Result<Vec<String>, String> {
@@ -280,7 +310,7 @@ impl<'t, 'c> Search<'t, 'c> {
     }
 
     /// The events that can be next after these, the first one first.
-    fn next_events(&self, cut: &[u32]) -> Vec<(usize, u32)> {
+    pub(super) fn next_events(&self, cut: &[u32]) -> Vec<(usize, u32)> {
         let mut found: Vec<(usize, u32)> = Vec::new();
         for (process, all) in self.log.processes.iter().enumerate() {
             let Some(event) = all.get(cut[process] as usize) else { continue };
@@ -311,24 +341,12 @@ impl<'t, 'c> Search<'t, 'c> {
             after[process] += 1;
             let after: Rc<[u32]> = after.into();
             for step in 0..self.log.kinds[kind].steps.len() {
-                let name = self.names.step(kind, step);
-                let successors = match self.interpreter.successors(&name, vec![record.clone()], &state) {
-                    Ok(successors) => successors,
-                    Err(what) => {
-                        self.first_error.get_or_insert((what, Some(event)));
-                        continue;
-                    }
-                };
-                for next in successors {
-                    match self.is_step(&state, &next) {
-                        Ok(true) => {}
-                        Ok(false) => continue,
-                        Err(what) => {
-                            self.first_error.get_or_insert((what, Some(event)));
-                            continue;
-                        }
-                    }
-                    match self.differences(kind, event, &self.log.kinds[kind].after, false, &[&*next]) {
+                let (found, failed) = self.row(kind, step, &record, &state);
+                if let Some(what) = failed {
+                    self.first_error.get_or_insert((what, Some(event)));
+                }
+                for next in found {
+                    match self.differences(kind, event, &self.log.kinds[kind].after, false, &[&next.state]) {
                         Ok(differences) if differences.is_empty() => {
                             let step = Some(ExplainedStep::Event { event, step });
                             added.extend(self.add(after.clone(), next, 0, Some(at), step, keeps_invariants));
@@ -353,6 +371,7 @@ impl<'t, 'c> Search<'t, 'c> {
                                 }
                             }
                             let step = Some(ExplainedStep::Hidden(number));
+                            let next = Reached { between: Vec::new(), state: Rc::new(next) };
                             added.extend(self.add(cut.clone(), next, hidden + 1, Some(at), step, keeps_invariants));
                         }
                     }
@@ -363,8 +382,44 @@ impl<'t, 'c> Search<'t, 'c> {
         Ok(added)
     }
 
+    /// The states after a row of actions, each of which is a step of the specification, and the first evaluation that failed.
+    pub(super) fn row(
+        &self,
+        kind: usize,
+        step: usize,
+        record: &Value,
+        state: &Rc<State>,
+    ) -> (Vec<Reached>, Option<String>) {
+        let mut failed = None;
+        let mut found = vec![Reached { between: Vec::new(), state: state.clone() }];
+        for part in 0..self.log.kinds[kind].steps[step].len() {
+            let name = self.names.step(kind, step, part);
+            let mut longer = Vec::new();
+            for Reached { between, state } in found {
+                let successors = self.interpreter.successors(&name, vec![record.clone()], &state);
+                let successors = successors.unwrap_or_else(|what| {
+                    failed.get_or_insert(what);
+                    Vec::new()
+                });
+                let mut between = between;
+                if part > 0 {
+                    between.push(state.clone());
+                }
+                for next in successors {
+                    match self.is_step(&state, &next) {
+                        Ok(true) => longer.push(Reached { between: between.clone(), state: Rc::new(next) }),
+                        Ok(false) => {}
+                        Err(what) => drop(failed.get_or_insert(what)),
+                    }
+                }
+            }
+            found = longer;
+        }
+        (found, failed)
+    }
+
     /// Whether the specification allows a step: by its next-state relation, or because nothing changes.
-    fn is_step(&self, from: &[Value], to: &[Value]) -> Result<bool, String> {
+    pub(super) fn is_step(&self, from: &[Value], to: &[Value]) -> Result<bool, String> {
         if from == to {
             return Ok(true);
         }
@@ -381,7 +436,7 @@ impl<'t, 'c> Search<'t, 'c> {
     }
 
     /// The observations of an event that none of the states has.
-    fn differences(
+    pub(super) fn differences(
         &self,
         kind: usize,
         event: u32,
@@ -418,11 +473,19 @@ impl<'t, 'c> Search<'t, 'c> {
         Ok(differences)
     }
 
-    fn steps_to(&self, at: usize) -> Vec<ExplainedStep> {
+    pub(super) fn steps_to(&self, at: usize) -> Vec<ExplainedStep> {
         let path = std::iter::successors(Some(at), |at| self.nodes[*at].parent);
         let mut steps: Vec<ExplainedStep> = path.filter_map(|at| self.nodes[at].step.clone()).collect();
         steps.reverse();
         steps
+    }
+
+    /// The states on the way to a node, without those within a row of actions.
+    pub(super) fn path_to(&self, at: usize) -> Path {
+        let nodes: Vec<usize> = std::iter::successors(Some(at), |at| self.nodes[*at].parent).collect();
+        let left_out = nodes.len().saturating_sub(MAX_PATH_STATES);
+        let shown = nodes.iter().take(MAX_PATH_STATES).rev().map(|at| &self.nodes[*at]);
+        Path { left_out, states: shown.map(|node| (node.step.clone(), self.shown(&node.state))).collect() }
     }
 
     fn behaviour(&self, at: usize) -> Behaviour {
@@ -434,81 +497,22 @@ impl<'t, 'c> Search<'t, 'c> {
             if let Some(ExplainedStep::Event { event, .. }) = self.nodes[at].step {
                 after = Some(event);
             }
-            let state = &self.nodes[at].state;
-            if let Ok(invariants) = self.violated(state)
-                && !invariants.is_empty()
-            {
-                violation = Some(ViolatingState { invariants, after, state: self.shown(state) });
+            let node = &self.nodes[at];
+            let first = node.between.iter().chain([&node.state]).find_map(|state| {
+                let invariants = self.violated(state).ok().filter(|invariants| !invariants.is_empty())?;
+                Some(ViolatingState { invariants, after, state: self.shown(state) })
+            });
+            if first.is_some() {
+                violation = first;
                 break;
             }
         }
-        Behaviour { steps: self.steps_to(at), searched: self.nodes.len() as u64, violation }
+        let path = self.path_to(at);
+        Behaviour { steps: self.steps_to(at), searched: self.nodes.len() as u64, path, violation }
     }
 
-    fn shown(&self, state: &[Value]) -> Vec<(String, String)> {
+    pub(super) fn shown(&self, state: &[Value]) -> Vec<(String, String)> {
         let names = self.interpreter.core.variables.iter();
         names.zip(state).map(|(name, value)| (name.clone(), value.to_string())).collect()
     }
-
-    fn unexplained(&self) -> LongestPrefix {
-        let Some(at) = self.furthest.first().copied() else {
-            return LongestPrefix { searched: self.nodes.len() as u64, ..LongestPrefix::default() };
-        };
-        let SearchState { cut, state, .. } = &self.nodes[at];
-        let before: Vec<u32> = self
-            .steps_to(at)
-            .into_iter()
-            .filter_map(|step| match step {
-                ExplainedStep::Event { event, .. } => Some(event),
-                ExplainedStep::Hidden(_) => None,
-            })
-            .collect();
-        let next = self.next_events(cut).into_iter().map(|(_, event)| self.refused(event, state)).collect();
-        LongestPrefix {
-            explained: cut.iter().sum(),
-            before,
-            next,
-            state: self.shown(state),
-            other_states: u32::try_from(self.furthest.len() - 1).unwrap_or(u32::MAX),
-            searched: self.nodes.len() as u64,
-        }
-    }
-
-    /// Why an event cannot be next in a state.
-    fn refused(&self, event: u32, state: &[Value]) -> RefusedEvent {
-        let kind = self.log.events[event as usize].kind;
-        let EventKind { before, after, steps } = self.kind(kind);
-        let before = self.differences(kind, event, before, true, &[state]).unwrap_or_default();
-        let mut refused = Vec::new();
-        for step in 0..steps {
-            let (name, own) = (self.names.step(kind, step), vec![self.record(event).unwrap_or(Value::Bool(false))]);
-            let found = self.interpreter.successors(&name, own.clone(), state).unwrap_or_default();
-            refused.push(if found.is_empty() {
-                RefusedStep::Disabled(self.interpreter.blocking_conjunct(&name, own, state).map(|(place, sides)| {
-                    FalseConjunct {
-                        position: self.interpreter.position_of(place),
-                        text: self.task.source.line_from(self.files, place),
-                        sides,
-                    }
-                }))
-            } else if !found.iter().any(|next| self.is_step(state, next).unwrap_or(true)) {
-                RefusedStep::NotNext
-            } else {
-                let states: Vec<&[Value]> = found.iter().map(|state| &**state).collect();
-                RefusedStep::Differs(self.differences(kind, event, after, false, &states).unwrap_or_default())
-            });
-        }
-        RefusedEvent { event, before, steps: refused }
-    }
-
-    fn kind(&self, number: usize) -> EventKind<'t> {
-        let kind = &self.log.kinds[number];
-        EventKind { before: &kind.before, after: &kind.after, steps: kind.steps.len() }
-    }
-}
-
-struct EventKind<'t> {
-    before: &'t [Observation],
-    after: &'t [Observation],
-    steps: usize,
 }

@@ -28,6 +28,8 @@ pub(crate) struct ParsedOutput {
     pub no_error: bool,
     /// Whether the run checked formulas about infinite behaviours, not only about states and steps.
     pub liveness: bool,
+    /// Whether the constraints are true in every state that a step leads to.
+    pub nothing_cut_off: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

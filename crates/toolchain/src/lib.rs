@@ -34,6 +34,7 @@ mod environment_failure;
 mod examine;
 mod explanation;
 mod explanation_child;
+mod explanation_refusals;
 mod explorer;
 mod fallback;
 mod false_conjuncts;
@@ -45,6 +46,7 @@ mod libraries;
 mod library_toolchain;
 mod lint;
 mod local_modules;
+mod log_windows;
 mod logged;
 mod past_violations;
 mod past_violations_child;
@@ -91,7 +93,8 @@ pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_p
 pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use explanation::{
     Behaviour, Difference, EventKind, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LogEvent,
-    LongestPrefix, NO_VALUE, Observation, RefusedEvent, RefusedStep, ViolatingState,
+    LongestPrefix, MAX_PATH_STATES, NO_VALUE, Observation, Path as ExplainedPath, RefusedEvent, RefusedStep,
+    ViolatingState, Windows,
 };
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};

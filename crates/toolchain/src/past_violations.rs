@@ -21,6 +21,9 @@ pub(super) const UNDECIDED_PREFIX: &str = "tlaforge: undecided: ";
 /// The line of a run that ended at a limit of [`Continues::AfterAny`].
 pub(super) const TOO_MANY_STATES: &str = "tlaforge: too many states";
 
+/// The remark if the constraints are true in every state that the search has met.
+pub(super) const NOTHING_CUT_OFF: &str = "tlaforge: the constraints cut off no state";
+
 /// After which violations a run continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Continues {

@@ -24,7 +24,7 @@ use super::child_task::read_task;
 use super::core_interpreter::Interpreter;
 use super::core_program::{Source, asked_in_each_state};
 use super::core_temporal::TemporalFormulas;
-use super::past_violations::{Continues, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
+use super::past_violations::{Continues, NOTHING_CUT_OFF, TOO_MANY_STATES, Task, UNDECIDED_PREFIX, VIOLATED_PREFIX};
 use super::temporal_child;
 
 /// The exit statuses of the checker's own command line.
@@ -84,6 +84,10 @@ fn explore(task: Task) -> Result<u8, String> {
     };
     let outcome = checker.run();
     let is_held = outcome.failure.is_none();
+    if is_held && !program.constraints.is_empty() && !locating.has_cut_off.load(Ordering::Relaxed) {
+        // Without a reader nothing is left to report.
+        let _ = writeln!(std::io::stderr(), "{NOTHING_CUT_OFF}");
+    }
     // The checker's own counterexample, which is printed already, may stutter where fairness forbids it.
     if let Some(Failure::Liveness(name)) = &outcome.failure {
         let found = match outcome.distinct {
@@ -185,6 +189,8 @@ struct LocatingEngine<'c> {
     state_properties: Vec<Inst<'c>>,
     /// Whether the checker has left the initial states.
     has_expanded: AtomicBool,
+    /// Whether a constraint was false in a state.
+    has_cut_off: AtomicBool,
     buffers: Mutex<Bufs>,
 }
 
@@ -202,6 +208,7 @@ impl<'c> LocatingEngine<'c> {
             interpreter: OnceLock::new(),
             state_properties,
             has_expanded: AtomicBool::new(false),
+            has_cut_off: AtomicBool::new(false),
             buffers: Mutex::default(),
         })
     }
@@ -262,6 +269,9 @@ impl Engine for LocatingEngine<'_> {
         let name = &self.program.constraints[index].name;
         let is_inside =
             self.program.constraint(index, cx).map_err(|what| self.interpreter().located_in(what, name, state))?;
+        if !is_inside {
+            self.has_cut_off.store(true, Ordering::Relaxed);
+        }
         // The checker keeps a state with a violation, and ends with it.
         Ok(is_inside || self.violates_property(state)?)
     }

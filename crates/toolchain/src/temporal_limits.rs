@@ -25,11 +25,12 @@ pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {
 }
 
 /// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
-/// about it). Properties about single steps are not affected.
+/// about it). Properties about single steps are not affected, and neither is any if the constraint cuts off no state. An
+/// ACTION_CONSTRAINT is not examined.
 pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
     if run.verdict == Verdict::Holds
         && run.parsed.liveness
-        && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
+        && !(cfg.action_constraints.is_empty() && (cfg.constraints.is_empty() || run.parsed.nothing_cut_off))
     {
         let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
         run.verdict = Verdict::inconclusive(format!(

@@ -170,7 +170,7 @@ fn counterexample(outcome: &CheckOutcome, module: Option<&Module>, traces: &mut 
     Some(Section { id: "trace", title: "Counterexample".to_owned(), note, body })
 }
 
-fn specification(spec: &str, text: &str) -> Section {
+pub(super) fn specification(spec: &str, text: &str) -> Section {
     let file = std::path::Path::new(spec)
         .file_name()
         .map_or_else(|| spec.to_owned(), |name| name.to_string_lossy().into_owned());

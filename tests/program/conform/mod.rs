@@ -2,4 +2,5 @@
 
 mod command;
 mod comparison;
+mod inputs;
 mod oracle;

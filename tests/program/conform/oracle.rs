@@ -1,11 +1,12 @@
 //! Random logs of a small system against a naive search over all their orders, which shares no code with the program.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use fastrand::Rng;
 use serde_json::{Value, json};
-use tlaforge::conform::{ConformLog, ConformMap, Verdict, conformance};
+use tlaforge::conform::{ComparedSpec, ConformLog, ConformMap, Verdict, conformance};
 use tlaforge::process::Cancel;
 use tlaforge::tla::{Cfg, Module};
 use tlaforge::toolchain::{CheckRequest, EmbeddedToolchain, Explanation, Limits, SpecText, ToolContext, ToolPaths};
@@ -233,7 +234,7 @@ async fn random_logs_get_the_verdict_of_a_naive_search_over_all_orders() {
     let spec = SpecText { name: "Registers".into(), text: MODULE.to_owned(), local_modules: Vec::new() };
     let request = CheckRequest { spec, cfg: Cfg::parse(&cfg_text).unwrap(), cfg_text };
     let module = Module::parse(MODULE).unwrap();
-    let mut verdicts = std::collections::BTreeMap::<String, usize>::new();
+    let mut verdicts = BTreeMap::<String, usize>::new();
     for seed in 0..cases {
         let mut rng = Rng::with_seed(seed);
         let max_hidden = rng.u32(..2);
@@ -243,7 +244,7 @@ async fn random_logs_get_the_verdict_of_a_naive_search_over_all_orders() {
             ConformMap::parse(&format!("[log]\nprocess = \"$.p\"\nclock = \"$.clock\"\n{MAP}\n{hidden}")).unwrap();
         let read = ConformLog::read(&write_log(scratch.path(), &events, &mut rng), &map).unwrap();
         let found = tools.explain_log(&request, &read.log, 1_000_000, &cx).await.unwrap().unwrap();
-        let result = conformance(&found, &read, &module);
+        let result = conformance(&found, &read, &ComparedSpec { module: &module, documented: BTreeMap::new() });
         let [kept, any] = [true, false].map(|keeps| naive(&events, &mut Vec::new(), START, 0, max_hidden, keeps));
         let wanted = match (kept == events.len(), any == events.len()) {
             (true, _) => Verdict::Conforms,
