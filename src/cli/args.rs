@@ -14,6 +14,7 @@ use super::diagnostics::DiagnosticsArgs;
 use super::doctor::DoctorArgs;
 use super::drift::DriftArgs;
 use super::eval_args::EvalArgs;
+use super::explore::ExploreArgs;
 use super::fleet_args::FleetArgs;
 use super::forge_all::ForgeAllArgs;
 #[cfg(feature = "restate")]
@@ -76,6 +77,8 @@ pub(super) enum Command {
     Mutate(MutateArgs),
     /// Compare logs of the real system with a specification: does a behaviour of it explain them?
     Conform(ConformArgs),
+    /// Step through a specification: what can happen, what would change, and what prevents an action.
+    Explore(ExploreArgs),
     /// Score a specification against a case of known bugs, or score a whole suite of cases.
     Eval(EvalArgs),
     /// Merge the results of shards (`mutate --shard`, `eval --suite --shard`) into the file that one machine would have written.

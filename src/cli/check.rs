@@ -18,9 +18,12 @@ use super::progress::Display;
 use super::rerun::{WatchedSpec, repeat_on_change};
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
+use super::simulate::{SimulateArgs, simulate};
 use super::terminal::{is_colored, print_json_line, print_message, print_painted, print_result, set_trace_width};
 use super::tool_args::ToolArgs;
-use super::tools::{Tools, create_distributed_toolchain, create_quick_toolchain, tool_failure, tool_limits};
+use super::tools::{
+    Tools, create_distributed_toolchain, create_quick_toolchain, embedded_tools, tool_failure, tool_limits,
+};
 use super::trace_out::TraceFile;
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
@@ -32,8 +35,8 @@ use crate::tla::{
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ToolContext, TranslationMode, WorkerPlacement,
-    second_opinion,
+    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ParseOutcome, SpecText, ToolContext, ToolError,
+    Toolchain, Translation, TranslationMode, WorkerPlacement, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -83,6 +86,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_positive::<NonZeroU64>, requires = "engine")]
     pub engine_wait: Option<NonZeroU64>,
     #[command(flatten)]
+    pub simulate: SimulateArgs,
+    #[command(flatten)]
     pub page: PageArgs,
     #[command(flatten)]
     pub tools: ToolArgs,
@@ -114,6 +119,51 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     repeat_on_change(&watched, work, describe_change).await
 }
 
+/// The result of the check, and the specification that was checked.
+async fn examine_loaded(
+    loaded: &LoadedSpec,
+    toolchain: &dyn Toolchain,
+    algorithm: TranslationMode,
+    cx: &ToolContext<'_>,
+) -> (Result<CheckReport, ToolError>, Option<SpecText>) {
+    match loaded.examine(toolchain, algorithm, cx).await {
+        Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
+        Err(error) => (Err(error), None),
+    }
+}
+
+/// Random walks through the specification, after its translation.
+async fn simulate_loaded(
+    args: &SimulateArgs,
+    loaded: &LoadedSpec,
+    cx: &ToolContext<'_>,
+) -> Result<CheckOutcome, Failure> {
+    let wrong = |what: String| Failure::usage(format!("{}: {what}", loaded.path.display()));
+    let cfg = Cfg::parse(&loaded.cfg_text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", loaded.cfg_path.display())))?;
+    if cfg.gives_no_behaviour() {
+        return Err(Failure::usage(format!("{}: it names no behaviour to walk through", loaded.cfg_path.display())));
+    }
+    let mut spec = loaded.spec.clone();
+    if loaded.module.algorithm.is_some() {
+        match embedded_tools()?.translate(&spec, cx).await.map_err(|error| tool_failure(&error))? {
+            Translation::Translated(text) => spec.text = text,
+            Translation::NoAlgorithm => {}
+            Translation::Rejected(diagnostics) => {
+                let first = diagnostics.first().map(ToString::to_string);
+                return Err(wrong(first.unwrap_or_else(|| "it is not translated".to_owned())));
+            }
+        }
+    }
+    if let ParseOutcome::Rejected(diagnostics) =
+        embedded_tools()?.parse(&spec, cx).await.map_err(|error| tool_failure(&error))?
+    {
+        let first = diagnostics.first().map(ToString::to_string);
+        return Err(wrong(first.unwrap_or_else(|| "it does not parse".to_owned())));
+    }
+    simulate(args, &CheckRequest { spec, cfg_text: loaded.cfg_text.clone(), cfg }, cx).await
+}
+
 /// Writes the outcome into `printed` as soon as it is printed.
 async fn check_once(
     args: &CheckArgs,
@@ -142,9 +192,14 @@ async fn check_once(
     {
         print_message(&format!("start a worker on each other machine, at any time: {command}"));
     }
-    let (checked, checked_spec) = match loaded.examine(&*toolchain, algorithm, &cx).await {
-        Ok(examined) => (Ok(examined.checked), (examined.last_stage == LastStage::Check).then_some(examined.spec)),
-        Err(error) => (Err(error), None),
+    let simulated = match args.simulate.simulate {
+        Some(_) => Some(simulate_loaded(&args.simulate, &loaded, &cx).await?),
+        None => None,
+    };
+    let (checked, checked_spec) = if let Some(outcome) = simulated {
+        (Ok(CheckReport { outcome, output: String::new(), second_outcome: None }), None)
+    } else {
+        examine_loaded(&loaded, &*toolchain, algorithm, &cx).await
     };
     search.cancel_submitted().await;
     display.finish();
@@ -308,6 +363,7 @@ fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Op
             let command = format!("tlaforge check {spec}{} --tlc-timeout {longer}", distributed.concat());
             Some((command, Some("the limit is for each run of the checker; smaller constants help, too")))
         }
+        Verdict::Inconclusive { .. } if args.simulate.simulate.is_some() => None,
         Verdict::Inconclusive { .. } if outcome.checker == Checker::Embedded => {
             Some((format!("tlaforge check {spec} --checker tlc"), Some("it needs Java: see tlaforge doctor")))
         }

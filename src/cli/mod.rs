@@ -35,6 +35,7 @@ mod eval;
 mod eval_args;
 mod eval_suite;
 mod evaluator;
+mod explore;
 mod failure;
 mod fetch_tools;
 #[cfg(feature = "restate")]
@@ -106,6 +107,7 @@ mod settings;
 #[cfg(feature = "shared-store")]
 mod shared_place;
 mod signals;
+mod simulate;
 mod snippet;
 mod snippet_text;
 mod spec_files;

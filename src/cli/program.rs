@@ -14,8 +14,8 @@ use super::snippet_text::print_failure;
 use super::telemetry::{self, LAST_BATCH};
 use super::terminal::{escape_control_characters, is_colored, stdout_error, write_stderr};
 use super::{
-    audit, check, completions, conform, demo, doctor, drift, eval, fleet_command, forge_again, forge_all, formula,
-    init, man, mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
+    audit, check, completions, conform, demo, doctor, drift, eval, explore, fleet_command, forge_again, forge_all,
+    formula, init, man, mcp, merge, mutate, policy, report, resume, run, schema, test, translate, watch, worker,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{Instrument as _, info};
@@ -123,6 +123,7 @@ async fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Test(args) => test::test(args).await,
         Command::Translate(args) => translate::translate(args).await,
         Command::Conform(args) => conform::conform(args).await,
+        Command::Explore(args) => explore::explore(args).await,
         Command::Mutate(args) => mutate::mutate(args).await,
         Command::Eval(args) => Box::pin(eval::eval(args)).await,
         Command::Merge(args) => merge::merge(&args),

@@ -78,11 +78,30 @@ impl TraceFile {
             return Ok(Vec::new());
         };
         let name = violated.name.as_deref().unwrap_or("the specification");
+        self.write_trace(trace, module, cfg, name, || markdown(outcome, trace, name))
+    }
+
+    /// Writes a path that is no counterexample. Returns the files that were written.
+    pub(super) fn write_path(&self, trace: &Trace, module: &Module, cfg: &str) -> Result<Vec<PathBuf>, Failure> {
+        self.check()?;
+        self.write_trace(trace, module, cfg, "a path", || {
+            format!("# A path of {}\n\n{}", module.name, trace_table(trace, UNLIMITED_WIDTH))
+        })
+    }
+
+    fn write_trace(
+        &self,
+        trace: &Trace,
+        module: &Module,
+        cfg: &str,
+        name: &str,
+        markdown: impl FnOnce() -> String,
+    ) -> Result<Vec<PathBuf>, Failure> {
         let json = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
         let text = match self.format {
             TraceFormat::Itf => json(&trace_itf(trace, &format!("{}.tla", module.name), name)),
             TraceFormat::Json => json(&serde_json::to_value(trace).unwrap_or_default()),
-            TraceFormat::Markdown => markdown(outcome, trace, name),
+            TraceFormat::Markdown => markdown(),
             TraceFormat::Mermaid => trace_mermaid(trace),
             TraceFormat::PlantUml => trace_plantuml(trace),
             TraceFormat::Tla => return self.write_module(trace, module, cfg),

@@ -13,6 +13,7 @@ mod doctor;
 mod drift;
 mod embedded;
 mod eval;
+mod explore;
 mod fetched_jars;
 mod findings;
 #[cfg(feature = "restate")]

@@ -421,7 +421,7 @@ fn words(difference: &Difference) -> String {
 fn conjunct_words(conjunct: Option<&FalseConjunct>, module: &Module) -> String {
     let Some(FalseConjunct { position, text, sides }) = conjunct else { return String::new() };
     // The user's file may have no translation, or an older one.
-    let place = position.as_ref().filter(|position| !is_in_translation(position, module));
+    let place = position.as_ref().filter(|position| !module.has_in_translation(position));
     let place = place.map(|position| format!(" at {position}")).unwrap_or_default();
     let text = text.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default();
     let values = sides.as_ref().map(|(left, right)| format!(" ({left} and {right})")).unwrap_or_default();
@@ -430,16 +430,6 @@ fn conjunct_words(conjunct: Option<&FalseConjunct>, module: &Module) -> String {
     } else {
         format!(": the condition{text}{place} is false{values}")
     }
-}
-
-fn is_in_translation(position: &str, module: &Module) -> bool {
-    let line =
-        position.strip_prefix("line ").and_then(|rest| rest.split_once(',')).and_then(|(line, _)| line.parse().ok());
-    let is_own = position.ends_with(&format!(" of module {}", module.name));
-    let lines: Option<usize> = line;
-    let Some(line) = lines.filter(|_| is_own) else { return false };
-    let start: usize = module.source.split_inclusive('\n').take(line - 1).map(str::len).sum();
-    module.in_translation(start)
 }
 
 /// The names in a text of TLA+.

@@ -406,6 +406,17 @@ impl Module {
         self.translation.as_ref().is_some_and(|range| range.contains(&offset))
     }
 
+    /// Whether a position such as `line 4, column 8 of module M` is in the translation of this module.
+    pub fn has_in_translation(&self, position: &str) -> bool {
+        let line = position.strip_prefix("line ").and_then(|rest| rest.split_once(','));
+        let line: Option<usize> = line.and_then(|(line, _)| line.parse().ok());
+        let Some(line) = line.filter(|_| position.ends_with(&format!(" of module {}", self.name))) else {
+            return false;
+        };
+        let start: usize = self.source.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        self.in_translation(start)
+    }
+
     pub fn diagnostic(&self, stage: Stage, offset: usize, message: String) -> Diagnostic {
         Diagnostic::at(stage, &self.source, offset, message)
     }

@@ -102,7 +102,7 @@ impl<'c> Interpreter<'c> {
     }
 
     /// The names of a quantifier with each choice of their values.
-    fn choices(
+    pub(super) fn choices(
         &self,
         bounds: &'c [CoreBound],
         env: &Env<'c>,

@@ -8,7 +8,7 @@ use super::core_interpreter::{Env, Here, Interpreter};
 use super::steps::State;
 
 /// Where a part of an action is, and the values of its sides, if it compares two values.
-type BlockingConjunct = (Place, Option<(String, String)>);
+pub(super) type BlockingConjunct = (Place, Option<(String, String)>);
 
 impl<'c> Interpreter<'c> {
     pub(super) fn invariant_names(&self) -> &'c [String] {
@@ -62,8 +62,18 @@ impl<'c> Interpreter<'c> {
         let (body, env) = self.applied(name, arguments).ok()?;
         let mut buffers = Bufs::default();
         let mut cx = buffers.cx(state, self.core.variables.len(), 0);
-        let found = self.find_blocking(body, &env, &mut cx)?;
-        let here = Here { state, next: &[], is_initial: false };
+        self.blocking_conjunct_of(body, &env, &mut cx)
+    }
+
+    /// The conjunct that prevents this action.
+    pub(super) fn blocking_conjunct_of(
+        &self,
+        action: &'c CoreExpr,
+        env: &Env<'c>,
+        cx: &mut Cx<'_>,
+    ) -> Option<BlockingConjunct> {
+        let found = self.find_blocking(action, env, cx)?;
+        let here = Here { state: cx.state, next: &[], is_initial: false };
         let sides = match &found.0.form {
             CoreForm::Primitive(_, operands) if operands.len() == 2 => {
                 let side = |at: usize| self.value(&operands[at], &found.1, here).ok().map(|value| value.to_string());

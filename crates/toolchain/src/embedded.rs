@@ -13,6 +13,7 @@ use super::embedded_process::{EmbeddedChecker, VERSION};
 use super::explanation::{self, Answer, Explanation, ExplanationPlan, Log, LogWork, Windows};
 use super::run_folders::RunFolders;
 use super::state_graph::{GraphLimits, StateGraph, plan_graph, read_graph};
+use super::stepper::Stepper;
 use super::{
     CheckReport, CheckRequest, Detail, ParseOutcome, ProbeReport, SeparateVerdicts, SpecText, ToolContext, ToolError,
     ToolPaths, Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child, step_names,
@@ -26,6 +27,14 @@ pub struct EmbeddedToolchain {
     pub(super) scratch: PathBuf,
     /// The folders of the checks in progress. Parallel checks share them; after the last one nothing is left.
     folders: Arc<Mutex<Weak<RunFolders>>>,
+}
+
+/// Why no child runs on a specification.
+enum NotRun {
+    /// It is wrong.
+    Wrong(String),
+    /// The checker does not evaluate it.
+    Unsupported(String),
 }
 
 /// The child answered another question than it was asked.
@@ -130,26 +139,10 @@ impl EmbeddedToolchain {
     ) -> Result<Result<Answer, String>, ToolError> {
         let undecided = |why| Answer::Explanation(Explanation::Undecided { why, event: None });
         let plan = ExplanationPlan::new(request, log);
-        if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
-            return Ok(Err(why_refused(report)));
-        }
-        match self.find_unsupported(request, cx).await?.map(|report| report.outcome.verdict) {
-            Some(Verdict::Invalid { reason, .. }) => return Ok(Err(reason)),
-            Some(Verdict::Inconclusive { reason, .. }) => {
-                return Ok(Ok(undecided(reason)));
-            }
-            Some(Verdict::Holds | Verdict::Violated { .. }) | None => {}
-        }
-        let parsed = self.parse(&plan.spec(request), cx).await?;
-        if let ParseOutcome::Rejected(diagnostics) = parsed {
-            let first = diagnostics.first();
-            let text =
-                first.filter(|first| !first.message.contains("module ")).and_then(|first| plan.text_at(first.line));
-            return Ok(Err(match (text, first) {
-                (Some(text), Some(first)) => format!("{text}: {}", first.message),
-                (None, Some(first)) => first.to_string(),
-                (_, None) => "it does not parse".to_owned(),
-            }));
+        match self.admit(request, &plan, cx).await? {
+            Ok(()) => {}
+            Err(NotRun::Wrong(why)) => return Ok(Err(why)),
+            Err(NotRun::Unsupported(why)) => return Ok(Ok(undecided(why))),
         }
         let run = self.new_checker()?.compare_log(&request.spec, &plan, log, work, cx).await?;
         if run.ended.status == Status::DeadlineExceeded {
@@ -169,6 +162,49 @@ impl EmbeddedToolchain {
             other @ Answer::Explanation(_) => other,
         };
         Ok(found.map(readable).map_err(|why| plan.readable(&why)))
+    }
+
+    /// Starts a child that steps through a specification, which also knows these expressions without parameters, and the constraints
+    /// if they are kept. The result names the expressions; the inner error says why no child was started.
+    pub async fn step_through(
+        &self,
+        request: &CheckRequest,
+        expressions: &[String],
+        keeps_constraints: bool,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<(Stepper, Vec<String>), String>, ToolError> {
+        let (plan, names) = ExplanationPlan::of_expressions(request, expressions, keeps_constraints);
+        if let Err(NotRun::Wrong(why) | NotRun::Unsupported(why)) = self.admit(request, &plan, cx).await? {
+            return Ok(Err(why));
+        }
+        let started = self.new_checker()?.step_through(&request.spec, &plan, cx.limits).await;
+        Ok(started.map(|stepper| (stepper, names)).map_err(|why| plan.readable(&why)))
+    }
+
+    /// Whether a child may run on the specification with the definitions of a plan.
+    async fn admit(
+        &self,
+        request: &CheckRequest,
+        plan: &ExplanationPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<Result<(), NotRun>, ToolError> {
+        if let Some(report) = check::refuse_before_run(&self.new_checker()?, request, cx) {
+            return Ok(Err(NotRun::Wrong(why_refused(report))));
+        }
+        match self.find_unsupported(request, cx).await?.map(|report| report.outcome.verdict) {
+            Some(Verdict::Invalid { reason, .. }) => return Ok(Err(NotRun::Wrong(reason))),
+            Some(Verdict::Inconclusive { reason, .. }) => return Ok(Err(NotRun::Unsupported(reason))),
+            Some(Verdict::Holds | Verdict::Violated { .. }) | None => {}
+        }
+        let parsed = self.parse(&plan.spec(request), cx).await?;
+        let ParseOutcome::Rejected(diagnostics) = parsed else { return Ok(Ok(())) };
+        let first = diagnostics.first();
+        let text = first.filter(|first| !first.message.contains("module ")).and_then(|first| plan.text_at(first.line));
+        Ok(Err(NotRun::Wrong(match (text, first) {
+            (Some(text), Some(first)) => format!("{text}: {}", first.message),
+            (None, Some(first)) => first.to_string(),
+            (_, None) => "it does not parse".to_owned(),
+        })))
     }
 
     /// The report on a request that the checker must not run on.

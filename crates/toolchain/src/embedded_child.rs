@@ -10,7 +10,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tlaforge_process::run_while_parent_lives;
 
 use super::static_checks_child::{self, STATIC_CHECKS_PREFIX};
-use super::{explanation, explanation_child, past_violations, past_violations_child, state_graph, state_graph_child};
+use super::{
+    explanation, explanation_child, past_violations, past_violations_child, state_graph, state_graph_child, stepper,
+    stepper_child,
+};
 
 /// Stack in bytes: the checker's parser recurses over the specification.
 const STACK: usize = 64 << 20;
@@ -28,6 +31,8 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
         (state_graph_child::serve_task, memory)
     } else if let Some(memory) = value.strip_prefix(explanation::PREFIX) {
         (explanation_child::serve_task, memory)
+    } else if let Some(memory) = value.strip_prefix(stepper::PREFIX) {
+        (stepper_child::serve_task, memory)
     } else {
         (|| tla_mc::cli::main(None), value)
     };

@@ -18,6 +18,7 @@ use super::plan::{RunPlan, free_name};
 use super::run::killed_message;
 use super::run_folders::{RunFolder, RunFolders};
 use super::state_graph::{self, GraphLimits, GraphPlan};
+use super::stepper::{self, Stepper};
 use super::witness_negations::Negations;
 use super::{Limits, Progress, SpecText, ToolContext, ToolError};
 
@@ -174,6 +175,25 @@ impl EmbeddedChecker<'_> {
     ) -> Result<CheckerRun, ToolError> {
         let work = Work::Log(plan, log, work);
         self.execute_work(spec, &plan.plan, work, cx, &Cancel::new(), &mut |_| {}).await
+    }
+
+    /// Starts a child that answers questions until the result is dropped.
+    pub(super) async fn step_through(
+        &self,
+        spec: &SpecText,
+        plan: &ExplanationPlan,
+        limits: &Limits,
+    ) -> Result<Stepper, String> {
+        let mut source = source(spec, &plan.plan);
+        source.operators.clone_from(&plan.operators);
+        let mut command = tokio::process::Command::new(self.program);
+        command
+            .env_clear()
+            .env(CHECKER_MARKER, format!("{}{}", stepper::PREFIX, memory_limit(limits)))
+            .env("RUST_MIN_STACK", THREAD_STACK.to_string())
+            .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
+            .current_dir(std::env::temp_dir());
+        Stepper::start(command, source, limits.check).await
     }
 
     async fn execute_work(

@@ -282,6 +282,9 @@ impl Names<'_> {
     }
 }
 
+/// The head of a definition, the expression, and what it is.
+type DefinedText<'a> = (String, &'a str, String);
+
 /// The specification, extended by a definition for each expression of a map and its log.
 pub(super) struct ExplanationPlan {
     pub(super) plan: RunPlan,
@@ -296,7 +299,7 @@ impl ExplanationPlan {
         let prefix = free_name(&request.spec, "TlaforgeLog".to_owned());
         let names = Names(&prefix);
         let event = format!("({})", log.event_name);
-        let mut texts: Vec<(String, &str, String)> = Vec::new();
+        let mut texts: Vec<DefinedText<'_>> = Vec::new();
         for (number, kind) in log.kinds.iter().enumerate() {
             for (at, row) in kind.steps.iter().enumerate() {
                 for (part, step) in row.iter().enumerate() {
@@ -321,13 +324,42 @@ impl ExplanationPlan {
                 texts.push((names.value(at), expression, origin.clone()));
             }
         }
+        Self::define(request, &prefix, &event, texts)
+    }
+
+    /// The specification with a definition for each of these expressions, and their names.
+    pub(super) fn of_expressions(
+        request: &CheckRequest,
+        expressions: &[String],
+        keeps_constraints: bool,
+    ) -> (Self, Vec<String>) {
+        let prefix = free_name(&request.spec, "TlaforgeSteps".to_owned());
+        let names: Vec<String> = (0..expressions.len()).map(|at| format!("{prefix}Value{at}")).collect();
+        let texts = names.iter().zip(expressions);
+        let texts = texts.map(|(name, text)| (name.clone(), text.as_str(), "the expression".to_owned())).collect();
+        let mut plan = Self::define(request, &prefix, "", texts);
+        if keeps_constraints {
+            let cfg = Cfg {
+                properties: Vec::new(),
+                witnesses: Vec::new(),
+                symmetry: Vec::new(),
+                view: None,
+                ..request.cfg.clone()
+            };
+            plan.plan.cfg = plan::safety(&cfg).cfg;
+        }
+        (plan, names)
+    }
+
+    /// `parameter` is what the names of operators that have one end with.
+    fn define(request: &CheckRequest, prefix: &str, parameter: &str, texts: Vec<DefinedText<'_>>) -> Self {
         let mut module = format!("---- MODULE {prefix} ----\nEXTENDS {}\n", request.spec.name);
         let (mut lines, mut operators) = (Vec::new(), Vec::new());
         for (head, text, what) in texts {
             lines.push((module.matches('\n').count() + 1, format!("{what} (`{}`)", text.trim())));
             // Its lines keep their columns relative to each other.
             let _ = writeln!(module, "{head} ==\n{}", indented(text));
-            operators.push(head.strip_suffix(&event).unwrap_or(&head).to_owned());
+            operators.push(head.strip_suffix(parameter).unwrap_or(&head).to_owned());
         }
         module.push_str("====\n");
         let cfg = Cfg {
@@ -341,12 +373,12 @@ impl ExplanationPlan {
         };
         let plan = RunPlan {
             label: "log".to_owned(),
-            wrapper: Some((prefix.clone(), module)),
+            wrapper: Some((prefix.to_owned(), module)),
             deadlock: false,
             coverage: false,
             ..plan::safety(&cfg)
         };
-        Self { plan, prefix, operators, lines }
+        Self { plan, prefix: prefix.to_owned(), operators, lines }
     }
 
     /// The module with its texts, for the static checks.

@@ -19,6 +19,7 @@ mod core_interpreter;
 mod core_levels;
 mod core_operators;
 mod core_program;
+mod core_steps;
 mod core_syntax;
 mod core_temporal;
 mod core_writer;
@@ -54,6 +55,7 @@ mod pcal_output;
 mod plan;
 mod positions;
 mod probe;
+mod random_walks;
 mod restrictions;
 mod run;
 mod run_folders;
@@ -64,6 +66,8 @@ mod state_graph_child;
 mod static_checks;
 mod static_checks_child;
 mod step_names;
+mod stepper;
+mod stepper_child;
 mod steps;
 mod strict_values;
 mod targets;
@@ -105,4 +109,8 @@ pub use lint::{lint_cfg, lint_spec};
 pub use local_modules::{local_modules, missing_modules};
 pub use logged::LoggedToolchain;
 pub use state_graph::{GraphEdge, GraphLimits, GraphState, MAX_PATH, StateGraph};
+pub use stepper::{
+    FoundPath, PossibleStep, PossibleSteps, PreventedStep, SteppedState, Stepper, WalkReport, WalkRequest,
+    WalkViolation, WalkViolationKind,
+};
 pub use translate_pluscal::translate_pluscal;

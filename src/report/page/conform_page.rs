@@ -35,7 +35,7 @@ pub fn conform_page(source: &ConformSource<'_>) -> Page {
     let mut traces = Map::new();
     let mut sections = Vec::new();
     if !result.details.is_empty() {
-        let body = render("lines", minijinja::context! { lines => &result.details });
+        let body = render("lines", minijinja::context! { lines => [result.details.join("\n")] });
         sections.push(Section { id: "why", title: "Why".to_owned(), note: None, body });
     }
     sections.extend(behaviour(result, module.as_ref(), &mut traces));

@@ -301,7 +301,7 @@
       const lines = (step.citations ?? []).flatMap((citation) => citation.lines);
       const first = lines[0];
       const box = pane.closest(".pane");
-      if (box instanceof HTMLElement) box.hidden = this.trace.steps.every((any) => !any.citations);
+      if (box instanceof HTMLElement) box.hidden = !this.trace.steps.some((any) => any.citations?.some(({ lines }) => lines.length));
       /** @type {HTMLElement} */ (pane).hidden = !first;
       if (!first) {
         cited.textContent = "No line of the documents is cited for this step.";

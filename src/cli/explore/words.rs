@@ -1,0 +1,234 @@
+//! What the commands of `tlaforge explore` tell, as text and as JSON.
+
+use serde::Serialize;
+
+use super::commands::{COMMANDS, Command};
+use super::exploration::{Exploration, action_words, without_blanks};
+use crate::cli::trace_out::TraceFile;
+use crate::toolchain::{FalseConjunct, PossibleSteps, PreventedStep, SteppedState};
+
+/// The result of a command.
+pub(super) enum Told {
+    Initial(Vec<SteppedState>),
+    Steps { at: usize, state: SteppedState, possible: PossibleSteps },
+    Why(Vec<PreventedStep>),
+    State(SteppedState),
+    Path(Vec<(String, Vec<(String, String)>)>),
+    Value { expression: String, value: String },
+    Text(String),
+}
+
+pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -> Result<Told, String> {
+    match command {
+        Command::Steps => Ok(exploration.overview()),
+        Command::Take(number) => {
+            exploration.take(*number).await?;
+            Ok(exploration.overview())
+        }
+        Command::TakeAction(action) => {
+            exploration.take_action(action).await?;
+            Ok(exploration.overview())
+        }
+        Command::Why(action) => why(exploration, action.as_deref()),
+        Command::Undo(steps) => {
+            exploration.undo(*steps).await?;
+            Ok(exploration.overview())
+        }
+        Command::State => {
+            let state = exploration.state().cloned();
+            state.map(Told::State).ok_or_else(|| "choose an initial state first, by its number".to_owned())
+        }
+        Command::Path => {
+            let trace = exploration.trace();
+            let mut before: Option<&crate::tla::Step> = None;
+            let mut path = Vec::new();
+            for step in &trace.steps {
+                let arguments: Vec<String> = step.arguments.iter().cloned().collect();
+                let name = match before {
+                    None => "initial state".to_owned(),
+                    Some(_) => action_words(step.action.as_deref().unwrap_or_default(), &arguments),
+                };
+                let is_new =
+                    |name: &String, value: &String| before.is_none_or(|before| before.state.get(name) != Some(value));
+                let changes = step.state.iter().filter(|(name, value)| is_new(name, value));
+                path.push((name, changes.map(|(name, value)| (name.clone(), value.clone())).collect()));
+                before = Some(step);
+            }
+            Ok(Told::Path(path))
+        }
+        Command::Eval(expression) => {
+            let value = exploration.eval(expression).await?;
+            Ok(Told::Value { expression: expression.clone(), value })
+        }
+        Command::Goto(expression) => {
+            exploration.goto(expression).await?;
+            Ok(exploration.overview())
+        }
+        Command::Save(file) => {
+            let module = exploration.module().ok_or("the module cannot be parsed")?;
+            let written = TraceFile::parse(file)?.write_path(&exploration.trace(), &module, exploration.cfg_text());
+            let written = written.map_err(|failure| failure.one_line())?;
+            let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+            Ok(Told::Text(format!("wrote {}", names.join(", "))))
+        }
+        Command::Help => Ok(Told::Text(help())),
+        Command::Quit => Ok(Told::Text(String::new())),
+    }
+}
+
+fn help() -> String {
+    let lines = COMMANDS.iter().map(|(name, argument, what)| {
+        let usage = format!("{name} {argument}");
+        format!("  {:<16}{what}", usage.trim())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, String> {
+    let possible = exploration.possible();
+    let is_meant = |name: &str, arguments: &[String]| {
+        action.is_none_or(|action| {
+            name == action || without_blanks(&action_words(name, arguments)) == without_blanks(action)
+        })
+    };
+    let prevented = possible.prevented.iter().filter(|step| is_meant(&step.action, &step.arguments));
+    let prevented: Vec<PreventedStep> = prevented.cloned().collect();
+    if !prevented.is_empty() {
+        return Ok(Told::Why(prevented));
+    }
+    match action {
+        Some(action) if possible.steps.iter().any(|step| is_meant(&step.action, &step.arguments)) => {
+            Err(format!("{action} is possible here"))
+        }
+        Some(action) => Err(format!("there is no action {action} in {}", exploration.module_name())),
+        None => Ok(Told::Text("nothing is prevented: each action has a step".to_owned())),
+    }
+}
+
+impl Told {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Initial(states) => {
+                let mut lines = vec![format!("{} initial states; choose one by its number:", states.len())];
+                for (number, state) in (1..).zip(states) {
+                    lines.push(format!("  {number}  {}", assignments(&state.values, ", ")));
+                }
+                lines.join("\n")
+            }
+            Self::Steps { at, state, possible } => steps_text(*at, state, possible),
+            Self::Why(prevented) => prevented.iter().map(prevented_line).collect::<Vec<_>>().join("\n"),
+            Self::State(state) => assignments(&state.values, "\n"),
+            Self::Path(path) => {
+                let lines = (1..).zip(path).map(|(number, (name, changes)): (usize, _)| {
+                    format!("{number}  {name}: {}", assignments(changes, ", "))
+                });
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Self::Value { value, .. } => value.clone(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+fn assignments(values: &[(String, String)], between: &str) -> String {
+    values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(between)
+}
+
+/// What differs after a step.
+fn changes(before: &SteppedState, after: &SteppedState) -> Vec<(String, String)> {
+    let pairs = before.values.iter().zip(&after.values);
+    pairs.filter(|(before, after)| before != after).map(|(_, after)| after.clone()).collect()
+}
+
+fn steps_text(at: usize, state: &SteppedState, possible: &PossibleSteps) -> String {
+    let mut lines = vec![format!("state {at}: {}", assignments(&state.values, ", "))];
+    if !state.violated.is_empty() {
+        lines.push(format!("violated here: {}", state.violated.join(", ")));
+    }
+    for (number, step) in (1..).zip(&possible.steps) {
+        let changed = changes(state, &step.to);
+        let what = if changed.is_empty() { "nothing changes".to_owned() } else { assignments(&changed, ", ") };
+        let violated = if step.to.violated.is_empty() {
+            String::new()
+        } else {
+            format!("  (violates {})", step.to.violated.join(", "))
+        };
+        lines.push(format!("  {number}  {}: {what}{violated}", action_words(&step.action, &step.arguments)));
+    }
+    if possible.steps.is_empty() {
+        lines.push("  no step is possible; `why` says what prevents each action".to_owned());
+    }
+    lines.extend(possible.failed.iter().map(|(action, why)| format!("  {action} cannot be evaluated: {why}")));
+    lines.join("\n")
+}
+
+fn prevented_line(step: &PreventedStep) -> String {
+    let action = action_words(&step.action, &step.arguments);
+    let Some(FalseConjunct { text, position, sides }) = &step.conjunct else {
+        return format!("{action} is not possible");
+    };
+    let text = text.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default();
+    let place = position.as_ref().map(|position| format!(" at {position}")).unwrap_or_default();
+    let values = sides.as_ref().map(|(left, right)| format!(" ({left} and {right})")).unwrap_or_default();
+    format!("{action} is not possible: the condition{text}{place} is false{values}")
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    action: &'a str,
+    arguments: &'a [String],
+    changes: std::collections::BTreeMap<String, String>,
+    violates: &'a [String],
+}
+
+impl Serialize for Told {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde_json::{Map, Value, json};
+        let object = |values: &[(String, String)]| {
+            Value::Object(
+                values.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<Map<_, _>>(),
+            )
+        };
+        let value = match self {
+            Self::Initial(states) => {
+                json!({ "initial": states.iter().map(|state| object(&state.values)).collect::<Vec<_>>() })
+            }
+            Self::Steps { at, state, possible } => {
+                let steps: Vec<StepJson<'_>> = possible
+                    .steps
+                    .iter()
+                    .map(|step| StepJson {
+                        action: &step.action,
+                        arguments: &step.arguments,
+                        changes: changes(state, &step.to).into_iter().collect(),
+                        violates: &step.to.violated,
+                    })
+                    .collect();
+                let failed: Vec<Value> =
+                    possible.failed.iter().map(|(action, why)| json!({ "action": action, "why": why })).collect();
+                json!({
+                    "at": at, "state": object(&state.values), "violated": state.violated, "steps": steps,
+                    "not_evaluated": failed,
+                })
+            }
+            Self::Why(prevented) => {
+                let all: Vec<Value> = prevented
+                    .iter()
+                    .map(|step| {
+                        json!({ "action": step.action, "arguments": step.arguments, "why": prevented_line(step) })
+                    })
+                    .collect();
+                json!({ "prevented": all })
+            }
+            Self::State(state) => json!({ "state": object(&state.values), "violated": state.violated }),
+            Self::Path(path) => {
+                let all: Vec<Value> =
+                    path.iter().map(|(name, changes)| json!({ "step": name, "changes": object(changes) })).collect();
+                json!({ "path": all })
+            }
+            Self::Value { expression, value } => json!({ "expression": expression, "value": value }),
+            Self::Text(text) => json!({ "text": text }),
+        };
+        value.serialize(serializer)
+    }
+}

@@ -1,0 +1,158 @@
+//! `tlaforge check --simulate`: random walks through a specification that is too large to search. They can find a violation, and never
+//! show that there is none.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use clap::Args as ClapArgs;
+
+use super::failure::Failure;
+use super::tools::{embedded_tools, tool_failure};
+use crate::report::counted;
+use crate::tla::{
+    ActionCoverage, Bounds, CheckOutcome, Checker, Module, Statistics, Trace, Verdict, Violation, ViolationKind,
+};
+use crate::toolchain::{
+    CheckRequest, EMBEDDED_VERSION, PossibleStep, ToolContext, WalkReport, WalkRequest, WalkViolation,
+    WalkViolationKind,
+};
+
+/// Walks between two looks at the time and at Ctrl-C.
+const BATCH: u64 = 50;
+
+#[derive(Debug, Clone, ClapArgs)]
+pub(super) struct SimulateArgs {
+    /// Take N random walks instead of a search, with the embedded tools; an action that was taken rarely is preferred. It finds
+    /// violations of invariants and deadlocks, and never says that a property holds (status 3).
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000", conflicts_with_all = ["distributed", "watch", "keep_translation"])]
+    pub simulate: Option<u64>,
+    /// The largest number of steps of a walk.
+    #[arg(long, value_name = "D", default_value = "100", requires = "simulate")]
+    pub depth: u64,
+    /// The walks are the same for the same seed.
+    #[arg(long, value_name = "S", default_value = "1", requires = "simulate")]
+    pub seed: u64,
+}
+
+/// Takes the walks.
+pub(super) async fn simulate(
+    args: &SimulateArgs,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<CheckOutcome, Failure> {
+    let begin = Instant::now();
+    let wanted = args.simulate.unwrap_or(0);
+    let cfg = &request.cfg;
+    let mut outcome = CheckOutcome::rejected(Checker::Embedded, bounds(request), Vec::new());
+    outcome.version = EMBEDDED_VERSION.to_owned();
+    for (what, names) in [("PROPERTY", &cfg.properties), ("ACTION_CONSTRAINT", &cfg.action_constraints)] {
+        if !names.is_empty() {
+            outcome.warnings.push(format!("{what} {} was not looked at: walks evaluate invariants", names.join(", ")));
+        }
+    }
+    let started = embedded_tools()?.step_through(request, &[], true, cx).await.map_err(|error| tool_failure(&error))?;
+    let mut total = WalkReport::default();
+    let mut why_ended = None;
+    match started {
+        Err(why) => why_ended = Some(why),
+        Ok((mut stepper, _)) => {
+            while total.walks < wanted && total.violation.is_none() && total.failed.is_none() {
+                if begin.elapsed() > cx.limits.check || cx.cancel.is_cancelled() {
+                    break;
+                }
+                let walk = WalkRequest {
+                    first: total.walks,
+                    count: BATCH.min(wanted - total.walks),
+                    depth: args.depth,
+                    seed: args.seed,
+                    deadlock: cfg.check_deadlock != Some(false),
+                };
+                match stepper.walk(walk).await {
+                    Ok(report) => add(&mut total, report),
+                    Err(why) => {
+                        why_ended = Some(why);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    outcome.statistics = Statistics {
+        generated: Some(total.steps + total.walks),
+        seconds: begin.elapsed().as_secs_f64(),
+        ..Statistics::default()
+    };
+    outcome.coverage = Some(coverage(request, &total.taken));
+    outcome.verdict = match (&total.violation, &total.failed, why_ended) {
+        (Some(violation), ..) => {
+            outcome.warnings.push(format!("found by walk {} of seed {}", violation.walk + 1, args.seed));
+            outcome.trace = Some(trace(violation));
+            let violated = match &violation.what {
+                WalkViolationKind::Invariant(name) => {
+                    Violation { kind: ViolationKind::Invariant, name: Some(name.clone()) }
+                }
+                WalkViolationKind::Deadlock => Violation { kind: ViolationKind::Deadlock, name: None },
+            };
+            Verdict::Violated { violated }
+        }
+        (None, Some((action, why)), _) => Verdict::inconclusive(format!("{action} could not be evaluated: {why}")),
+        (None, None, Some(why)) => Verdict::inconclusive(why),
+        (None, None, None) => Verdict::inconclusive(format!(
+            "no violation in {} of at most {} (seed {}; {} in all)",
+            counted(total.walks, "walk"),
+            counted(args.depth, "step"),
+            args.seed,
+            counted(total.steps, "step")
+        )),
+    };
+    Ok(outcome)
+}
+
+fn bounds(request: &CheckRequest) -> Bounds {
+    let cfg = &request.cfg;
+    Bounds {
+        constants: cfg.constants.clone(),
+        constraints: cfg.constraints.clone(),
+        deadlock_checked: cfg.check_deadlock != Some(false),
+        ..Bounds::default()
+    }
+}
+
+fn add(total: &mut WalkReport, report: WalkReport) {
+    total.walks += report.walks;
+    total.steps += report.steps;
+    for (action, count) in report.taken {
+        *total.taken.entry(action).or_default() += count;
+    }
+    total.violation = report.violation;
+    total.failed = report.failed;
+}
+
+/// How often each action was taken; labels that no walk took are there with 0.
+fn coverage(request: &CheckRequest, taken: &BTreeMap<String, u64>) -> Vec<ActionCoverage> {
+    let module = Module::parse(&request.spec.text).ok();
+    let labels = module.iter().flat_map(|module| &module.algorithm).flat_map(|algorithm| &algorithm.labels);
+    let names: BTreeSet<&str> = labels.map(|label| &*label.name).chain(taken.keys().map(String::as_str)).collect();
+    let entry = |name: &str| ActionCoverage {
+        action: name.to_owned(),
+        taken: taken.get(name).copied().unwrap_or(0),
+        distinct: 0,
+        place: None,
+        is_lower_bound: false,
+        is_own_terminating: false,
+    };
+    names.into_iter().filter(|name| !name.is_empty()).map(entry).collect()
+}
+
+fn trace(violation: &WalkViolation) -> Trace {
+    let mut trace = Trace::default();
+    trace.push(1, None, violation.start.values.iter().cloned().collect());
+    for (number, PossibleStep { action, arguments, to }) in (2..).zip(&violation.path) {
+        let name = Some(action.clone()).filter(|name| !name.is_empty());
+        trace.push(number, name, to.values.iter().cloned().collect());
+        if let Some(last) = trace.steps.last_mut() {
+            last.arguments = (!arguments.is_empty()).then(|| arguments.join(", "));
+        }
+    }
+    trace
+}
