@@ -87,8 +87,10 @@ impl Search<'_, '_> {
             }
             if found.is_empty() {
                 let conjunct = self.interpreter.blocking_conjunct(&name, vec![record], &states[0]);
+                let own = format!(" of module {}", self.task.prefix);
                 let conjunct = conjunct.map(|(place, sides)| FalseConjunct {
-                    position: self.interpreter.position_of(place),
+                    // The map's own expressions have no place in the user's files.
+                    position: self.interpreter.position_of(place).filter(|position| !position.ends_with(&own)),
                     text: self.task.source.line_from(self.files, place),
                     sides,
                 });

@@ -113,7 +113,7 @@ fn an_expression_is_one_expression_and_its_lines_keep_their_columns() {
     // The second conjunct is not a part of ELSE.
     let steps = "steps = ['''\n    /\\ IF x = 0 THEN x' = 1 /\\ y' = 1 ELSE UNCHANGED vars\n    /\\ x > 100''']";
     let (status, output) = conform(MODULE, "", &(fields("", &["a"]) + &event("s", steps)), &[("l", "{\"a\": \"s\"}")]);
-    assert!(status == 1 && output.contains("`x > 100` at "), "{output}");
+    assert!(status == 1 && output.contains("the condition `x > 100` is false"), "{output}");
     // A line break in a log begins no line of the report.
     let map = fields("", &["y"]) + "[[event]]\nname = \"s\"\nsteps = [\"Inc\"]\nafter = { y = \"y\" }\n";
     let (status, output) = conform(MODULE, "", &map, &[("l", "{\"y\": \"a\\nconforms: b\"}")]);

@@ -2,5 +2,6 @@
 
 mod command;
 mod comparison;
+mod implementations;
 mod inputs;
 mod oracle;
