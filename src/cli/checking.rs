@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::failure::{Fails, Failure};
 use super::outcome_text::CheckedFiles;
+use super::run_place::RunPlace;
 use super::spec_files::read_spec;
 use super::tool_args::ToolArgs;
 use crate::exit::Exit;
+use crate::files::check_below;
 use crate::report::{CheckedSource, Findings, check_findings};
 use crate::shell::shell_word;
 use crate::tla::semantic::is_standard_module;
@@ -37,6 +39,29 @@ impl LoadedSpec {
         let local_modules = local_modules(path, &module, libraries).fails(Exit::Usage)?;
         let spec = SpecText { name: module.name.clone(), local_modules, text };
         Ok(Self { path: path.to_owned(), module, spec, cfg_path, cfg_text, libraries: libraries.clone() })
+    }
+
+    /// Reads a module, or the specification of a run. The second result is the folder of the run.
+    pub(super) fn read_with_run(
+        path: &Path,
+        config: Option<&Path>,
+        libraries: &Libraries,
+    ) -> Result<(Self, Option<PathBuf>), Failure> {
+        if !path.is_dir() {
+            return Ok((Self::read(path, config, libraries)?, None));
+        }
+        let place = RunPlace::find_existing(path)?;
+        let folder = place.folder();
+        let module = folder.join("Spec.tla");
+        if !module.exists() {
+            let why = format!("{} has no Spec.tla: no revision of the run was checked so far", path.display());
+            return Err(Failure::usage(why));
+        }
+        // The folder may come from elsewhere.
+        for name in ["Spec.tla", "Spec.cfg"] {
+            check_below(folder, Path::new(name)).fails(Exit::Usage)?;
+        }
+        Ok((Self::read(&module, config, libraries)?, Some(folder.to_owned())))
     }
 
     pub(super) fn files(&self) -> CheckedFiles {

@@ -11,7 +11,6 @@ use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::output_file::{unwritable_reason, write_file};
 use super::page::{PageArgs, write_page};
 use super::progress::Display;
-use super::run_place::RunPlace;
 use super::settings::load_settings;
 use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};
@@ -21,11 +20,12 @@ use crate::conform::{
     ComparedSpec, ConformError, ConformLog, ConformMap, Conformance, Verdict, conformance, window_conformance,
 };
 use crate::exit::Exit;
-use crate::pipeline::RunView;
+use crate::files::{LARGE, read_text_below};
+use crate::pipeline::{RunView, StoredFile};
 use crate::prompt::{Document, documented_steps, quote};
 use crate::report::{ConformSource, conform_findings, conform_junit, conform_page, counted};
 use crate::tla::{Cfg, Module};
-use crate::toolchain::{CheckRequest, Limits, ToolContext, Toolchain as _, Translation};
+use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ConformArgs {
@@ -64,44 +64,33 @@ pub(super) struct ConformArgs {
     pub findings: FindingsFiles,
 }
 
-/// The specification with what the documents say about its steps, which only a run knows.
-fn read_spec_or_run(
-    args: &ConformArgs,
-    limits: &Limits,
-) -> Result<(LoadedSpec, BTreeMap<String, Vec<String>>), Failure> {
-    if !args.spec.is_dir() {
-        return Ok((LoadedSpec::read(&args.spec, args.config.as_deref(), &limits.libraries)?, BTreeMap::new()));
-    }
-    let place = RunPlace::find_existing(&args.spec)?;
-    let folder = place.folder();
-    let module = folder.join("Spec.tla");
-    if !module.exists() {
-        let why = format!("{} has no Spec.tla: no revision of the run was checked so far", args.spec.display());
-        return Err(Failure::usage(why));
-    }
-    let loaded = LoadedSpec::read(&module, args.config.as_deref(), &limits.libraries)?;
+/// The largest number of sentences of the documents that are quoted for a step.
+const MAX_SENTENCES: usize = 3;
+
+/// What the documents of a run say about its steps, by their names.
+fn documented(folder: &Path) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
-    let text = |path: &Path| crate::files::read_text(path, crate::files::LARGE).unwrap_or_default();
-    let documents: Vec<Document> = view
-        .settings
-        .docs
-        .iter()
-        .map(|stored| Document {
-            path: stored.path.clone(),
-            text: text(&folder.join("artifacts").join(stored.sha.to_string())),
-        })
-        .collect();
+    let text = |path: &Path| read_text_below(folder, path, LARGE).unwrap_or_default();
+    let document = |stored: &StoredFile| Document {
+        path: stored.path.clone(),
+        text: text(&Path::new("artifacts").join(stored.sha.to_string())),
+    };
+    let documents: Vec<Document> = view.settings.docs.iter().map(document).collect();
     let mut documented = BTreeMap::new();
-    for (step, places) in documented_steps(&text(&folder.join("informal_spec.md"))) {
-        let sentences = places.iter().map(|place| match quote(&documents, place, &step) {
+    for (step, places) in documented_steps(&text(Path::new("informal_spec.md"))) {
+        let quoted = places.iter().take(MAX_SENTENCES).map(|place| match quote(&documents, place, &step) {
             Some(sentence) => format!("\"{sentence}\" [{place}]"),
             None => format!("[{place}]"),
         });
-        let sentences: Vec<String> = sentences.collect();
+        let mut sentences: Vec<String> = quoted.collect();
+        let further: Vec<String> = places.iter().skip(MAX_SENTENCES).map(|place| format!("[{place}]")).collect();
+        if !further.is_empty() {
+            sentences.push(format!("further at {}", further.join(", ")));
+        }
         documented.insert(step, sentences);
     }
-    Ok((loaded, documented))
+    Ok(documented)
 }
 
 /// Writes the verdict as `JUnit` XML, if a file is named.
@@ -125,7 +114,8 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
         }
     }
     let map = ConformMap::read(&args.map).map_err(|error| input_failure(&error))?;
-    let (mut loaded, documented) = read_spec_or_run(&args, &limits)?;
+    let (mut loaded, run) = LoadedSpec::read_with_run(&args.spec, args.config.as_deref(), &limits.libraries)?;
+    let documented = run.map(|folder| documented(&folder)).transpose()?.unwrap_or_default();
     let mut cfg = Cfg::parse(&loaded.cfg_text).map_err(|error| cfg_failure(&loaded.cfg_path, &error.to_string()))?;
     if cfg.gives_no_behaviour() {
         let what = "it names neither SPECIFICATION nor INIT and NEXT, so there is no behaviour to compare with";

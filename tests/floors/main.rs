@@ -324,7 +324,7 @@ const DIRECT_READS: [(&str, &[&str]); 6] = [
             "llm/prices.rs",
             "llm/recording.rs",
             "monitor/objective_config.rs",
-            "conform/logs.rs",
+            "conform/records.rs",
             "conform/map.rs",
             "cli/audit_labels.rs",
             "cli/eval_suite.rs",

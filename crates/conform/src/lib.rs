@@ -8,6 +8,7 @@ mod map;
 mod order;
 mod records;
 mod report;
+mod text_form;
 mod times;
 
 pub use error::ConformError;

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::records::STANDARD_INPUT;
 use super::times::{Clock, Times};
+
+/// The name that stands for standard input.
+pub(super) const STANDARD_INPUT: &str = "-";
 
 /// The place of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use super::map::{
     check_expression,
 };
 use super::order::Order;
-use super::records::{TextForm, read_records};
+use super::records::read_records;
+use super::text_form::TextForm;
 use super::times::{Clock, Times, process_name};
 
 /// Logs as a search needs them, with what a report says of them.
@@ -39,7 +40,8 @@ impl ConformLog {
     /// A line that cannot be read, that the map does not know, or that contradicts the order of the others.
     pub fn read(files: &[PathBuf], map: &ConformMap) -> Result<Self, ConformError> {
         let mut reader = Reader::new(map)?;
-        let form = TextForm::new(&map.log).map_err(|what| ConformError::at("the map", what))?;
+        let form = TextForm::new(&map.log.patterns, &map.log.json, map.log.other_lines)
+            .map_err(|what| ConformError::at("the map", what))?;
         let (mut lines, mut left_out) = (Vec::new(), 0);
         for file in files {
             let place = |line| LogPlace { file: file.clone(), line };

@@ -11,7 +11,7 @@ use serde_json_path::JsonPath;
 use tlaforge_tla::Module;
 
 use super::error::ConformError;
-use super::records::TextForm;
+use super::text_form::{OtherLines, TextForm};
 
 /// What the lines of a log mean.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -86,14 +86,6 @@ impl Default for LogKeys {
             overlap: false,
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum OtherLines {
-    #[default]
-    Error,
-    Ignore,
 }
 
 /// How the value of a constant follows from the events.
@@ -290,7 +282,7 @@ impl ConformMap {
             }
         }
         self.check_expressions()?;
-        TextForm::new(&self.log)?;
+        TextForm::new(&self.log.patterns, &self.log.json, self.log.other_lines)?;
         let LogKeys { clock, time, start, end, overlap, .. } = &self.log;
         if *overlap && (start.is_none() || clock.is_some()) {
             return Err("`overlap` in [log] is for `start` and `end`, without `clock`".to_owned());

@@ -192,7 +192,7 @@ impl EmbeddedChecker<'_> {
             .env(CHECKER_MARKER, format!("{}{}", stepper::PREFIX, memory_limit(limits)))
             .env("RUST_MIN_STACK", THREAD_STACK.to_string())
             .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
-            .current_dir(std::env::temp_dir());
+            .current_dir("/");
         Stepper::start(command, source, limits.check).await
     }
 

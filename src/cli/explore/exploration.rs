@@ -1,6 +1,5 @@
 //! Where an exploration is: the path to the present state, and what can happen there.
 
-use super::words::Told;
 use crate::cli::failure::Failure;
 use crate::cli::tools::tool_failure;
 use crate::tla::{Module, Trace};
@@ -68,12 +67,14 @@ impl<'a> Exploration<'a> {
         possible.chain(prevented).collect()
     }
 
-    /// The initial states, or the present one with its steps.
-    pub(super) fn overview(&self) -> Told {
-        match self.state() {
-            None => Told::Initial(self.initial.clone()),
-            Some(state) => Told::Steps { at: self.path.len(), state: state.clone(), possible: self.possible.clone() },
-        }
+    /// The initial states, of which one is chosen if there are several.
+    pub(super) fn initial(&self) -> &[SteppedState] {
+        &self.initial
+    }
+
+    /// The number of states so far.
+    pub(super) fn len(&self) -> usize {
+        self.path.len()
     }
 
     /// The path as a trace.

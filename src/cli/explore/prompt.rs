@@ -12,7 +12,7 @@ use rustyline::{Config, Context, Editor, Helper};
 
 use super::commands::{COMMANDS, Command};
 use super::exploration::Exploration;
-use super::words::tell;
+use super::words::{overview, tell};
 use crate::cli::failure::Failure;
 use crate::cli::terminal::{print_message, print_result};
 use crate::exit::Exit;
@@ -54,7 +54,7 @@ pub(super) async fn ask(exploration: &mut Exploration<'_>) -> Result<Exit, Failu
     let failure = |error: ReadlineError| Failure::usage(format!("the terminal cannot be read: {error}"));
     let mut editor: Editor<Names, MemHistory> =
         Editor::with_history(Config::builder().auto_add_history(true).build(), MemHistory::new()).map_err(failure)?;
-    print_result(&(exploration.overview().text() + "\n"));
+    print_result(&(overview(exploration).text() + "\n"));
     print_message("`help` lists the commands");
     loop {
         editor.set_helper(Some(Names(exploration.action_names())));

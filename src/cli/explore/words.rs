@@ -18,21 +18,33 @@ pub(super) enum Told {
     Text(String),
 }
 
+/// The initial states, or the present one with its steps.
+pub(super) fn overview(exploration: &Exploration<'_>) -> Told {
+    match exploration.state() {
+        None => Told::Initial(exploration.initial().to_vec()),
+        Some(state) => {
+            let possible = exploration.possible().clone();
+            Told::Steps { at: exploration.len(), state: state.clone(), possible }
+        }
+    }
+}
+
+/// Carries out a command.
 pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -> Result<Told, String> {
     match command {
-        Command::Steps => Ok(exploration.overview()),
+        Command::Steps => Ok(overview(exploration)),
         Command::Take(number) => {
             exploration.take(*number).await?;
-            Ok(exploration.overview())
+            Ok(overview(exploration))
         }
         Command::TakeAction(action) => {
             exploration.take_action(action).await?;
-            Ok(exploration.overview())
+            Ok(overview(exploration))
         }
         Command::Why(action) => why(exploration, action.as_deref()),
         Command::Undo(steps) => {
             exploration.undo(*steps).await?;
-            Ok(exploration.overview())
+            Ok(overview(exploration))
         }
         Command::State => {
             let state = exploration.state().cloned();
@@ -62,7 +74,7 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
         }
         Command::Goto(expression) => {
             exploration.goto(expression).await?;
-            Ok(exploration.overview())
+            Ok(overview(exploration))
         }
         Command::Save(file) => {
             let module = exploration.module().ok_or("the module cannot be parsed")?;

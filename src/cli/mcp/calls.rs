@@ -64,6 +64,14 @@ pub(super) async fn call(
             let command = job_calls::audit(&folders, &parse(tool, arguments)?)?;
             job_calls::run(shared, context, Work::Audit, command).await
         }
+        "conform" => {
+            let command = job_calls::conform(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Conform, command).await
+        }
+        "explore" => {
+            let command = job_calls::explore(&folders, &parse(tool, arguments)?)?;
+            job_calls::run(shared, context, Work::Explore, command).await
+        }
         "formula" => {
             let command = job_calls::formula(&parse(tool, arguments)?)?;
             job_calls::run(shared, context, Work::Formula, command).await

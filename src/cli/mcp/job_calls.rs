@@ -16,8 +16,8 @@ use super::jobs::{Job, Work};
 use super::own_program::OwnCommand;
 use super::session::Shared;
 use super::tool_arguments::{
-    AuditArguments, CheckArguments, Checker, DriftArguments, ExplainArguments, FormulaArguments, JobArguments,
-    MutateArguments, TestArguments, TranslateArguments, checked_text,
+    AuditArguments, CheckArguments, Checker, ConformArguments, DriftArguments, ExplainArguments, ExploreArguments,
+    FormulaArguments, JobArguments, MutateArguments, TestArguments, TranslateArguments, checked_text,
 };
 use super::tool_result::{complete, ended, running};
 use super::waiting::{Waited, requested_wait, wait_with_progress};
@@ -88,6 +88,44 @@ pub(super) fn mutate(folders: &AllowedFolders, given: &MutateArguments) -> Resul
         .value("--sample", given.sample.map(|sample| sample.to_string()))
         .values("--library", libraries(folders, &given.libraries)?)
         .value("--checker", given.checker.map(Checker::name))
+        .operand(spec.path))
+}
+
+pub(super) fn conform(folders: &AllowedFolders, given: &ConformArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.modules("spec", &given.spec)?;
+    if given.logs.len() > MAX_LIST {
+        return Err(Failure::usage(format!("at most {MAX_LIST} logs in one call")));
+    }
+    let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
+    let mut command = OwnCommand::new("conform", &spec.root)
+        .value("--format", Some("json"))
+        .value("--map", Some(folders.existing("map", &given.map)?.path))
+        .value("--config", config.map(|config| config.path))
+        .switch("--windows", given.windows)
+        .operand(spec.path);
+    for log in &given.logs {
+        command = command.further_operand(folders.existing("logs", log)?.path);
+    }
+    Ok(command)
+}
+
+pub(super) fn explore(folders: &AllowedFolders, given: &ExploreArguments) -> Result<OwnCommand, Failure> {
+    let spec = folders.modules("spec", &given.spec)?;
+    if given.commands.is_empty() || given.commands.len() > MAX_LIST {
+        return Err(Failure::usage(format!("commands: give 1 to {MAX_LIST}")));
+    }
+    for command in &given.commands {
+        // It would write outside of the folders.
+        if command.trim_start().starts_with("save") {
+            return Err(Failure::usage("commands: `save` is not available here; `path` returns the path"));
+        }
+        checked_text("a command", command)?;
+    }
+    let config = given.config.as_deref().map(|path| folders.existing("config", path)).transpose()?;
+    Ok(OwnCommand::new("explore", &spec.root)
+        .value("--format", Some("json"))
+        .value("--config", config.map(|config| config.path))
+        .values("--do", &given.commands)
         .operand(spec.path))
 }
 

@@ -30,6 +30,8 @@ pub(super) enum Work {
     Drift,
     Audit,
     Formula,
+    Conform,
+    Explore,
 }
 
 impl Work {
@@ -43,6 +45,8 @@ impl Work {
             Self::Drift => "drift",
             Self::Audit => "audit",
             Self::Formula => "formula",
+            Self::Conform => "conform",
+            Self::Explore => "explore",
         }
     }
 }

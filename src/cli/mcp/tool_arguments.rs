@@ -68,6 +68,33 @@ pub(super) struct CheckArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub(super) struct ConformArguments {
+    /// Module (.tla) of the specification, or the folder of a run.
+    pub spec: String,
+    /// Logs of one system: JSON lines, a JSON list, spans of OpenTelemetry, or text that the map describes.
+    pub logs: Vec<String>,
+    /// The map (conform.toml), which says which lines are which steps.
+    pub map: String,
+    /// Configuration (.cfg) [default: the one with the name of the module, beside it].
+    pub config: Option<String>,
+    /// Compare each event on its own.
+    pub windows: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExploreArguments {
+    /// Module (.tla) of the specification, or the folder of a run.
+    pub spec: String,
+    /// Commands in order: `steps`, the number of a step or its action such as `Enter(1)`, `why ACTION`, `undo N`, `state`, `path`,
+    /// `eval EXPRESSION`, `goto EXPRESSION`. The exploration begins anew in each call.
+    pub commands: Vec<String>,
+    /// Configuration (.cfg) [default: the one with the name of the module, beside it].
+    pub config: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct TranslateArguments {
     /// Module (.tla) with a `PlusCal` algorithm.
     pub spec: String,

@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::tool_arguments::{
-    AnswerArguments, AuditArguments, CheckArguments, DriftArguments, ExplainArguments, ForgeArguments,
-    FormulaArguments, JobArguments, MutateArguments, NextRequestArguments, QuestionArguments, RequestFileArguments,
-    RunArguments, RunFolderArguments, TestArguments, TranslateArguments,
+    AnswerArguments, AuditArguments, CheckArguments, ConformArguments, DriftArguments, ExplainArguments,
+    ExploreArguments, ForgeArguments, FormulaArguments, JobArguments, MutateArguments, NextRequestArguments,
+    QuestionArguments, RequestFileArguments, RunArguments, RunFolderArguments, TestArguments, TranslateArguments,
 };
 
 /// What a tool may change.
@@ -64,6 +64,18 @@ fn tools_of_commands() -> Vec<Tool> {
             Reads,
             "Check the journal of a run, or the log of any agent, against the rules of a \
             policy or against formulas. Give `policy` (`default` for a run), `formulas`, or both.",
+        ),
+        tool::<ConformArguments>(
+            "conform",
+            Reads,
+            "Compare logs of the real system with a specification: does a behaviour of it explain them? If not, the line, the step, \
+            and what differs.",
+        ),
+        tool::<ExploreArguments>(
+            "explore",
+            Reads,
+            "Step through a specification: which steps are possible in a state, what each changes, which condition prevents an \
+            action, the value of an expression, the shortest path to a state.",
         ),
         tool::<FormulaArguments>("formula", Reads, "Parse a temporal formula, and evaluate it on a trace."),
         tool::<JobArguments>(

@@ -121,6 +121,10 @@ pub(super) fn result_of_command(work: Work, ended: &Ended) -> Result<CommandResu
     if work == Work::Explain && matches!(status, 0 | 1 | 3) && !stdout.trim().is_empty() {
         return Ok(CommandResult::text(&stdout));
     }
+    // An object for each command; one that is wrong has its error there.
+    if work == Work::Explore && matches!(status, 0 | 2) && !stdout.trim().is_empty() {
+        return Ok(CommandResult::text(&stdout));
+    }
     match serde_json::from_str::<Value>(&stdout) {
         Ok(object) if work == Work::Translate && object["outcome"] == "translated" => {
             let module = object["module"].as_str().map(|module| format!(":\n\n{module}")).unwrap_or_default();
@@ -168,6 +172,7 @@ fn summary(work: Work, object: &Value) -> String {
         Work::Formula => formula_line(object),
         Work::Audit => audit_lines(object),
         Work::Drift => drift_lines(object),
+        Work::Conform => object["headline"].as_str().unwrap_or_default().to_owned(),
         _ if object["verdict"].is_string() => verdict_line(object),
         _ => object["outcome"].as_str().map_or_else(|| shortened_text(&object.to_string(), 300), str::to_owned),
     }

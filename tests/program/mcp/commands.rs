@@ -28,8 +28,10 @@ fn every_tool_describes_itself_and_its_arguments() {
         "answer_question",
         "audit",
         "check",
+        "conform",
         "drift",
         "explain_trace",
+        "explore",
         "forge_cancel",
         "forge_result",
         "forge_resume",
@@ -47,7 +49,7 @@ fn every_tool_describes_itself_and_its_arguments() {
     ];
     assert_eq!(names, expected);
     // A client sends all of it to its model, again and again.
-    assert!(list["result"].to_string().len() < 16_000, "{} bytes", list["result"].to_string().len());
+    assert!(list["result"].to_string().len() < 18_000, "{} bytes", list["result"].to_string().len());
     for tool in tools {
         assert!(tool["description"].as_str().unwrap().len() > 20, "{tool}");
         let schema = &tool["inputSchema"];
@@ -105,6 +107,23 @@ fn each_command_answers_with_data_a_short_text_and_its_bounds() {
     let said = audit["message"].as_str().unwrap();
     assert!(said.starts_with("1 of 1 rules violated\nformula (G a = 1), line 2: "), "{said}");
     assert!(client.refused("audit", &json!({ "log": "log.jsonl" })).contains("give policy, formulas, or both"));
+
+    bench.write(
+        "conform.toml",
+        "[fields]\nn = \"$.n\"\n[[event]]\nname = \"any\"\nsteps = [\"Next\"]\nafter = { n = \"n\" }\n",
+    );
+    bench.write("real.log", "{\"n\": 1}\n{\"n\": 7}\n");
+    let compared = json!({ "spec": "model/Spec.tla", "logs": ["real.log"], "map": "conform.toml" });
+    let compared = client.call("conform", &compared);
+    assert_eq!((&compared["verdict"], &compared["exit_status"]), (&json!("deviates"), &json!(1)), "{compared}");
+    assert!(compared["message"].as_str().unwrap().contains("real.log:2 (any)"), "{compared}");
+    let explored =
+        client.call("explore", &json!({ "spec": "model/Spec.tla", "commands": ["1", "eval n + 1", "frob"] }));
+    let lines = explored["text"].as_str().unwrap();
+    assert!(lines.contains("\"value\":\"2\"") && lines.contains("`frob` is no command"), "{explored}");
+    assert!(
+        client.refused("explore", &json!({ "spec": "model/Spec.tla", "commands": ["save x.json"] })).contains("`save`")
+    );
 
     put_model(&bench, ("n < Max", "n <= Max"));
     let violated = client.call("check", &model);
