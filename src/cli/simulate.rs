@@ -44,7 +44,7 @@ pub(super) async fn simulate(
     let wanted = args.simulate.unwrap_or(0);
     let cfg = &request.cfg;
     let mut outcome = CheckOutcome::rejected(Checker::Embedded, bounds(request), Vec::new());
-    outcome.version = EMBEDDED_VERSION.to_owned();
+    EMBEDDED_VERSION.clone_into(&mut outcome.version);
     for (what, names) in [("PROPERTY", &cfg.properties), ("ACTION_CONSTRAINT", &cfg.action_constraints)] {
         if !names.is_empty() {
             outcome.warnings.push(format!("{what} {} was not looked at: walks evaluate invariants", names.join(", ")));

@@ -99,7 +99,7 @@ impl ConformLog {
         for value in used.iter().filter_map(|number| self.log.values.get(*number as usize)) {
             match value {
                 FieldValue::Json(Value::Array(items)) => {
-                    values.extend(items.iter().map(|item| FieldValue::Json(item.clone())))
+                    values.extend(items.iter().map(|item| FieldValue::Json(item.clone())));
                 }
                 value => values.push(value.clone()),
             }

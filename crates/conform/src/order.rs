@@ -128,17 +128,17 @@ impl Order {
         for number in in_order {
             let line = &lines[self.sequence[number]];
             for message in &line.receives {
-                let Some((send, count)) = sent.get(message.as_str()) else {
+                let Some((sender, count)) = sent.get(message.as_str()) else {
                     let what = format!("the message {message} is received, and no line sends it");
                     return Err(ConformError::at(&line.place, what).with_hint("give the logs of all processes"));
                 };
-                let process = self.process_of[*send];
+                let process = self.process_of[*sender];
                 if process != self.process_of[number] {
                     self.needs[number][process] = self.needs[number][process].max(*count);
-                } else if self.sequence[*send] > self.sequence[number] {
+                } else if self.sequence[*sender] > self.sequence[number] {
                     let what = format!(
                         "the message {message} is received before it is sent, at {}",
-                        lines[self.sequence[*send]].place
+                        lines[self.sequence[*sender]].place
                     );
                     return Err(ConformError::at(&line.place, what));
                 }

@@ -73,7 +73,7 @@ fn read_text(file: &Path) -> Result<String, Error> {
     };
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) { limited(MultiGzDecoder::new(bytes.as_slice()))? } else { bytes };
     String::from_utf8(bytes).map_err(|e| {
-        let line = e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = e.as_bytes()[..e.utf8_error().valid_up_to()].split(|byte| *byte == b'\n').count();
         Error::other(format!("line {line} is not UTF-8"))
     })
 }

@@ -122,7 +122,9 @@ impl Conformance {
     fn set_path(&mut self, path: &ExplainedPath, read: &ConformLog) {
         let mut process_of = vec![0; read.log.events.len()];
         for (process, events) in read.log.processes.iter().enumerate() {
-            events.iter().for_each(|event| process_of[*event as usize] = process);
+            for event in events {
+                process_of[*event as usize] = process;
+            }
         }
         // Sequences of overlapping intervals, and a single one, are no processes.
         let has_processes = read.processes.len() > 1 && !read.order.contains("alone");
@@ -362,10 +364,10 @@ pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedS
         let left_out = of_kind(&mut incomplete.iter().map(|(event, _)| *event));
         let mut line = format!("  {}: {good} of {}", rule.name, count(good + bad + open, "step"));
         if open > 0 {
-            line += &format!(", {open} undecided");
+            let _ = write!(line, ", {open} undecided");
         }
         if left_out > 0 {
-            line += &format!(", {left_out} not compared");
+            let _ = write!(line, ", {left_out} not compared");
         }
         details.push(line);
     }

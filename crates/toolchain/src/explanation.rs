@@ -137,8 +137,11 @@ pub struct Behaviour {
 pub struct Path {
     /// How many states come before.
     pub left_out: usize,
-    pub states: Vec<(Option<ExplainedStep>, Vec<(String, String)>)>,
+    pub states: Vec<PathState>,
 }
+
+/// A state as values of variables, and the step that leads to it; the initial state has none.
+pub type PathState = (Option<ExplainedStep>, Vec<(String, String)>);
 
 /// The largest number of states of a [`Path`].
 pub const MAX_PATH_STATES: usize = 300;

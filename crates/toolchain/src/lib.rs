@@ -97,7 +97,7 @@ pub use embedded_process::{CHECKER_MARKER, VERSION as EMBEDDED_VERSION, memory_p
 pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use explanation::{
     Behaviour, Difference, EventKind, ExplainedStep, Explanation, FalseConjunct, FieldValue, Log, LogEvent,
-    LongestPrefix, MAX_PATH_STATES, NO_VALUE, Observation, Path as ExplainedPath, RefusedEvent, RefusedStep,
+    LongestPrefix, MAX_PATH_STATES, NO_VALUE, Observation, Path as ExplainedPath, PathState, RefusedEvent, RefusedStep,
     ViolatingState, Windows,
 };
 pub use fallback::FallbackToolchain;

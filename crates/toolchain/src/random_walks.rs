@@ -130,12 +130,14 @@ impl States<'_, '_> {
     }
 }
 
+/// The weight of an action that was never taken.
+const UNIT: u64 = 1 << 20;
+
 /// First an action, with a probability that falls with how often it was taken, then one of its steps.
 fn choose(steps: Vec<NamedStep>, taken: &BTreeMap<String, u64>, random: &mut Random) -> NamedStep {
     let mut names: Vec<&str> = steps.iter().map(|step| step.action.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    const UNIT: u64 = 1 << 20;
     let weight = |name: &&str| (UNIT / (1 + taken.get(*name).copied().unwrap_or(0))).max(1);
     let mut left = random.below(names.iter().map(weight).sum());
     let mut chosen = names[0];

@@ -141,7 +141,7 @@ pub enum WalkViolationKind {
 
 /// A child that steps through a specification. It ends when this is dropped.
 ///
-/// Its answers are about the specification without its CONSTRAINT, ACTION_CONSTRAINT, VIEW and SYMMETRY.
+/// Its answers are about the specification without its `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW` and `SYMMETRY`.
 #[derive(Debug)]
 pub struct Stepper {
     child: Child,

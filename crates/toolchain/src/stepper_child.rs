@@ -49,19 +49,19 @@ fn serve(task: &Task) -> Result<(), String> {
     while let Ok(bytes) = read_task() {
         let question = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
         let answer = match question {
-            Question::Initial => answer(states.initial()),
-            Question::Steps { state } => answer(states.steps(state)),
-            Question::Values { state, names } => answer(states.values(state, &names)),
-            Question::Find { state, name, max_states } => answer(states.find(state, &name, max_states)),
-            Question::Walk(request) => answer(states.walk(request)),
+            Question::Initial => answer(&states.initial()),
+            Question::Steps { state } => answer(&states.steps(state)),
+            Question::Values { state, names } => answer(&states.values(state, &names)),
+            Question::Find { state, name, max_states } => answer(&states.find(state, &name, max_states)),
+            Question::Walk(request) => answer(&states.walk(request)),
         }?;
         writeln!(std::io::stdout(), "\n{ANSWER_PREFIX}{answer}").map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
-fn answer<A: serde::Serialize>(found: Result<A, String>) -> Result<String, String> {
-    serde_json::to_string(&found).map_err(|e| e.to_string())
+fn answer<A: serde::Serialize>(found: &Result<A, String>) -> Result<String, String> {
+    serde_json::to_string(found).map_err(|e| e.to_string())
 }
 
 pub(super) struct States<'t, 'c> {

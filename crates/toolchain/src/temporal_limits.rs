@@ -26,7 +26,7 @@ pub(super) fn left_out_for_temporal(cfg: &Cfg) -> impl Iterator<Item = String> {
 
 /// With a constraint, TLC reports "no error" also for temporal properties that are violated (measured; only 2.15 warns
 /// about it). Properties about single steps are not affected, and neither is any if the constraint cuts off no state. An
-/// ACTION_CONSTRAINT is not examined.
+/// `ACTION_CONSTRAINT` is not examined.
 pub(super) fn limit_liveness_to_constraint(cfg: &Cfg, run: &mut Run) {
     if run.verdict == Verdict::Holds
         && run.parsed.liveness
