@@ -35,8 +35,8 @@ use crate::tla::{
     verdict_sentence,
 };
 use crate::toolchain::{
-    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, ParseOutcome, SpecText, ToolContext, ToolError,
-    Toolchain, Translation, TranslationMode, WorkerPlacement, second_opinion,
+    CheckReport, CheckRequest, GraphLimits, LastStage, Limits, SpecText, ToolContext, ToolError, Toolchain,
+    TranslationMode, WorkerPlacement, second_opinion,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -138,30 +138,13 @@ async fn simulate_loaded(
     loaded: &LoadedSpec,
     cx: &ToolContext<'_>,
 ) -> Result<CheckOutcome, Failure> {
-    let wrong = |what: String| Failure::usage(format!("{}: {what}", loaded.path.display()));
-    let cfg = Cfg::parse(&loaded.cfg_text)
-        .map_err(|error| Failure::usage(format!("{}: {error}", loaded.cfg_path.display())))?;
-    if cfg.gives_no_behaviour() {
-        return Err(Failure::usage(format!("{}: it names no behaviour to walk through", loaded.cfg_path.display())));
-    }
-    let mut spec = loaded.spec.clone();
-    if loaded.module.algorithm.is_some() {
-        match embedded_tools()?.translate(&spec, cx).await.map_err(|error| tool_failure(&error))? {
-            Translation::Translated(text) => spec.text = text,
-            Translation::NoAlgorithm => {}
-            Translation::Rejected(diagnostics) => {
-                let first = diagnostics.first().map(ToString::to_string);
-                return Err(wrong(first.unwrap_or_else(|| "it is not translated".to_owned())));
-            }
-        }
-    }
-    if let ParseOutcome::Rejected(diagnostics) =
-        embedded_tools()?.parse(&spec, cx).await.map_err(|error| tool_failure(&error))?
-    {
-        let first = diagnostics.first().map(ToString::to_string);
-        return Err(wrong(first.unwrap_or_else(|| "it does not parse".to_owned())));
-    }
-    simulate(args, &CheckRequest { spec, cfg_text: loaded.cfg_text.clone(), cfg }, cx).await
+    let cfg = loaded.behaviour_cfg()?;
+    let tools = embedded_tools()?;
+    let mut loaded = loaded.clone();
+    loaded.translate(&tools, cx).await?;
+    loaded.require_parsed(&tools, cx).await?;
+    let LoadedSpec { spec, cfg_text, .. } = loaded;
+    simulate(args, &CheckRequest { spec, cfg_text, cfg }, cx).await
 }
 
 /// Writes the outcome into `printed` as soon as it is printed.

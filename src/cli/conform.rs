@@ -25,7 +25,7 @@ use crate::pipeline::{RunView, StoredFile};
 use crate::prompt::{Document, documented_steps, quote};
 use crate::report::{ConformSource, conform_findings, conform_junit, conform_page, counted};
 use crate::tla::{Cfg, Module};
-use crate::toolchain::{CheckRequest, ToolContext, Toolchain as _, Translation};
+use crate::toolchain::{CheckRequest, ToolContext};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ConformArgs {
@@ -93,6 +93,40 @@ fn documented(folder: &Path) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     Ok(documented)
 }
 
+/// Gives constants of the specification the values that the logs say.
+fn take_constants(
+    args: &ConformArgs,
+    read: &ConformLog,
+    loaded: &mut LoadedSpec,
+    cfg: &mut Cfg,
+) -> Result<(), Failure> {
+    for (name, value) in &read.constants {
+        let is_declared = |text: &String| {
+            Module::parse(text).is_ok_and(|module| module.constants.iter().any(|constant| constant.name == *name))
+        };
+        let modules = loaded.spec.local_modules.iter().map(|(_, text)| text).chain([&loaded.spec.text]);
+        if !modules.into_iter().any(is_declared) {
+            let what = format!("[constants] has {name}, and the specification declares no such constant");
+            return Err(Failure::usage(format!("{}: {what}", args.map.display())));
+        }
+        cfg.constants.insert(name.clone(), value.clone());
+    }
+    if !read.constants.is_empty() {
+        loaded.cfg_text = cfg.render();
+    }
+    Ok(())
+}
+
+/// Refuses a file for the verdict that cannot be written, or that is an input.
+fn check_junit(args: &ConformArgs) -> Result<(), Failure> {
+    let Some(path) = &args.junit else { return Ok(()) };
+    let is_input = |input: &PathBuf| same_file(input, path);
+    if args.logs.iter().chain([&args.map, &args.spec]).chain(&args.config).any(is_input) {
+        return Err(Failure::usage(format!("--junit would overwrite {}", path.display())));
+    }
+    unwritable_reason(path).map_or(Ok(()), |why| Err(Failure::usage(format!("--junit: {why}"))))
+}
+
 /// Writes the verdict as `JUnit` XML, if a file is named.
 fn write_junit(args: &ConformArgs, logs: &str, result: &Conformance) -> Result<(), Failure> {
     let Some(path) = &args.junit else { return Ok(()) };
@@ -104,52 +138,18 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     let settings = load_settings(args.tools.layer())?;
     let limits = tool_limits(&settings)?;
     args.page.check(None)?;
-    for (flag, path) in [("--junit", args.junit.as_ref())].into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
-        let is_input = |input: &PathBuf| same_file(input, path);
-        if args.logs.iter().chain([&args.map, &args.spec]).any(is_input) {
-            return Err(Failure::usage(format!("{flag} would overwrite {}", path.display())));
-        }
-        if let Some(why) = unwritable_reason(path) {
-            return Err(Failure::usage(format!("{flag}: {why}")));
-        }
-    }
+    check_junit(&args)?;
     let map = ConformMap::read(&args.map).map_err(|error| input_failure(&error))?;
     let (mut loaded, run) = LoadedSpec::read_with_run(&args.spec, args.config.as_deref(), &limits.libraries)?;
     let documented = run.map(|folder| documented(&folder)).transpose()?.unwrap_or_default();
-    let mut cfg = Cfg::parse(&loaded.cfg_text).map_err(|error| cfg_failure(&loaded.cfg_path, &error.to_string()))?;
-    if cfg.gives_no_behaviour() {
-        let what = "it names neither SPECIFICATION nor INIT and NEXT, so there is no behaviour to compare with";
-        return Err(cfg_failure(&loaded.cfg_path, what));
-    }
+    let mut cfg = loaded.behaviour_cfg()?;
     let read = ConformLog::read(&args.logs, &map).map_err(|error| input_failure(&error))?;
-    for (name, value) in &read.constants {
-        let is_declared = |text: &str| {
-            Module::parse(text).is_ok_and(|module| module.constants.iter().any(|constant| constant.name == *name))
-        };
-        let modules = loaded.spec.local_modules.iter().map(|(_, text)| text).chain([&loaded.spec.text]);
-        if !modules.into_iter().any(|text| is_declared(text)) {
-            let what = format!("[constants] has {name}, and the specification declares no such constant");
-            return Err(cfg_failure(&args.map, &what));
-        }
-        cfg.constants.insert(name.clone(), value.clone());
-    }
-    if !read.constants.is_empty() {
-        loaded.cfg_text = cfg.render();
-    }
+    take_constants(&args, &read, &mut loaded, &mut cfg)?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
     let tools = embedded_tools()?;
-    if loaded.module.algorithm.is_some() {
-        match tools.translate(&loaded.spec, &cx).await.map_err(|error| tool_failure(&error))? {
-            Translation::Translated(text) => loaded.spec.text = text,
-            Translation::NoAlgorithm => {}
-            Translation::Rejected(diagnostics) => {
-                let what = diagnostics.first().map_or_else(|| "it is not translated".to_owned(), ToString::to_string);
-                return Err(Failure::usage(format!("{}: {what}", args.spec.display())));
-            }
-        }
-    }
+    loaded.translate(&tools, &cx).await?;
     display.announce(&format!("comparing {} with {}", counted(read.log.events.len(), "event"), args.spec.display()));
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
     // The translation declares the variables of an algorithm.
@@ -188,10 +188,6 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
 
 fn same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
-fn cfg_failure(path: &Path, what: &str) -> Failure {
-    Failure::usage(format!("{}: {what}", path.display()))
 }
 
 fn input_failure(error: &ConformError) -> Failure {

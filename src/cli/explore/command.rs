@@ -18,10 +18,9 @@ use crate::cli::signals::cancel_on_signals;
 use crate::cli::spec_files::read_spec;
 use crate::cli::terminal::{print_json_line, print_message, print_result};
 use crate::cli::tool_args::ToolArgs;
-use crate::cli::tools::{embedded_tools, tool_failure, tool_limits};
+use crate::cli::tools::{embedded_tools, tool_limits};
 use crate::exit::Exit;
-use crate::tla::Cfg;
-use crate::toolchain::{CheckRequest, ParseOutcome, ToolContext, Toolchain as _, Translation};
+use crate::toolchain::{CheckRequest, ToolContext};
 
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct ExploreArgs {
@@ -54,32 +53,13 @@ pub(in crate::cli) async fn explore(args: ExploreArgs) -> Result<Exit, Failure> 
         None => None,
     };
     let (mut loaded, _) = LoadedSpec::read_with_run(&args.spec, args.config.as_deref(), &limits.libraries)?;
-    let cfg = Cfg::parse(&loaded.cfg_text)
-        .map_err(|error| Failure::usage(format!("{}: {error}", loaded.cfg_path.display())))?;
-    if cfg.gives_no_behaviour() {
-        let what = "it names neither SPECIFICATION nor INIT and NEXT, so there is nothing to step through";
-        return Err(Failure::usage(format!("{}: {what}", loaded.cfg_path.display())));
-    }
+    let cfg = loaded.behaviour_cfg()?;
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
     let tools = embedded_tools()?;
-    if loaded.module.algorithm.is_some() {
-        match tools.translate(&loaded.spec, &cx).await.map_err(|error| tool_failure(&error))? {
-            Translation::Translated(text) => loaded.spec.text = text,
-            Translation::NoAlgorithm => {}
-            Translation::Rejected(diagnostics) => {
-                let what = diagnostics.first().map_or_else(|| "it is not translated".to_owned(), ToString::to_string);
-                return Err(Failure::usage(format!("{}: {what}", loaded.path.display())));
-            }
-        }
-    }
-    if let ParseOutcome::Rejected(diagnostics) =
-        tools.parse(&loaded.spec, &cx).await.map_err(|error| tool_failure(&error))?
-    {
-        let what = diagnostics.first().map_or_else(|| "it does not parse".to_owned(), ToString::to_string);
-        return Err(Failure::usage(format!("{}: {what}", loaded.path.display())));
-    }
+    loaded.translate(&tools, &cx).await?;
+    loaded.require_parsed(&tools, &cx).await?;
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
     let mut exploration = Exploration::start(&tools, request, &cx).await?;
     let Some(commands) = commands else { return prompt::ask(&mut exploration).await };
