@@ -61,7 +61,7 @@ impl LoadedSpec {
         }
         // The folder may come from elsewhere.
         for name in ["Spec.tla", "Spec.cfg"] {
-            check_below(folder, Path::new(name)).fails(Exit::Usage)?;
+            check_below(folder, &folder.join(name)).fails(Exit::Usage)?;
         }
         Ok((Self::read(&module, config, libraries)?, Some(folder.to_owned())))
     }

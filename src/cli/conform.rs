@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::checking::LoadedSpec;
+use super::checking::{LoadedSpec, config_path};
 use super::failure::{Fails as _, Failure};
 use super::format::{FindingsFiles, FindingsFormat, Format};
 use super::output_file::{unwritable_reason, write_file};
@@ -39,7 +39,7 @@ pub(super) struct ConformArgs {
     /// The map: which lines are which steps.
     #[arg(long, value_name = "FILE", default_value = "conform.toml")]
     pub map: PathBuf,
-    /// Configuration file, whose invariants are checked in the states that explain the logs [default: the .cfg file with the name
+    /// Configuration file, whose invariants are checked in the states that explain the logs, except with --windows [default: the .cfg file with the name
     /// of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -71,14 +71,12 @@ const MAX_SENTENCES: usize = 3;
 fn documented(folder: &Path) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     let events = crate::journal::read(&folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::from_entries(&events);
-    let text = |path: &Path| read_text_below(folder, path, LARGE).unwrap_or_default();
-    let document = |stored: &StoredFile| Document {
-        path: stored.path.clone(),
-        text: text(&Path::new("artifacts").join(stored.sha.to_string())),
-    };
+    let text = |name: &str| read_text_below(folder, &folder.join(name), LARGE).unwrap_or_default();
+    let document =
+        |stored: &StoredFile| Document { path: stored.path.clone(), text: text(&format!("artifacts/{}", stored.sha)) };
     let documents: Vec<Document> = view.settings.docs.iter().map(document).collect();
     let mut documented = BTreeMap::new();
-    for (step, places) in documented_steps(&text(Path::new("informal_spec.md"))) {
+    for (step, places) in documented_steps(&text("informal_spec.md")) {
         let quoted = places.iter().take(MAX_SENTENCES).map(|place| match quote(&documents, place, &step) {
             Some(sentence) => format!("\"{sentence}\" [{place}]"),
             None => format!("[{place}]"),
@@ -121,7 +119,8 @@ fn take_constants(
 fn check_junit(args: &ConformArgs) -> Result<(), Failure> {
     let Some(path) = &args.junit else { return Ok(()) };
     let is_input = |input: &PathBuf| same_file(input, path);
-    if args.logs.iter().chain([&args.map, &args.spec]).chain(&args.config).any(is_input) {
+    let configuration = config_path(&args.spec, args.config.as_deref());
+    if args.logs.iter().chain([&args.map, &args.spec, &configuration]).any(is_input) {
         return Err(Failure::usage(format!("--junit would overwrite {}", path.display())));
     }
     unwritable_reason(path).map_or(Ok(()), |why| Err(Failure::usage(format!("--junit: {why}"))))

@@ -13,9 +13,11 @@ use crate::tla::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Module, Statistics, Trace, Verdict, Violation, ViolationKind,
 };
 use crate::toolchain::{
-    CheckRequest, EMBEDDED_VERSION, PossibleStep, ToolContext, WalkReport, WalkRequest, WalkViolation,
-    WalkViolationKind,
+    CheckRequest, EMBEDDED_VERSION, PossibleStep, SteppedState, ToolContext, WalkReport, WalkRequest, WalkViolationKind,
 };
+
+/// How the message of a failed assertion begins.
+const ASSERT: &str = "Assert failed: ";
 
 /// Walks between two looks at the time and at Ctrl-C.
 const BATCH: u64 = 50;
@@ -86,7 +88,7 @@ pub(super) async fn simulate(
     outcome.verdict = match (&total.violation, &total.failed, why_ended) {
         (Some(violation), ..) => {
             outcome.warnings.push(format!("found by walk {} of seed {}", violation.walk + 1, args.seed));
-            outcome.trace = Some(trace(violation));
+            outcome.trace = Some(trace(&violation.start, &violation.path));
             let violated = match &violation.what {
                 WalkViolationKind::Invariant(name) => {
                     Violation { kind: ViolationKind::Invariant, name: Some(name.clone()) }
@@ -95,15 +97,40 @@ pub(super) async fn simulate(
             };
             Verdict::Violated { violated }
         }
-        (None, Some((action, why)), _) => Verdict::inconclusive(format!("{action} could not be evaluated: {why}")),
+        (None, Some(failure), _) => {
+            outcome.trace = Some(trace(&failure.start, &failure.path));
+            outcome.warnings.push(format!("met by walk {} of seed {}", failure.walk + 1, args.seed));
+            match failure.why.split_once(ASSERT) {
+                Some((_, text)) => {
+                    // The message, in quotation marks and before its place.
+                    let name = text.rsplit_once(" (line ").map_or(text, |(text, _)| text).trim_matches('"').to_owned();
+                    let name = Some(name).filter(|name| !name.is_empty());
+                    Verdict::Violated { violated: Violation { kind: ViolationKind::Assertion, name } }
+                }
+                None => Verdict::inconclusive(format!(
+                    "{} could not be evaluated after {}: {}",
+                    failure.what,
+                    counted(failure.path.len() as u64, "step"),
+                    failure.why
+                )),
+            }
+        }
         (None, None, Some(why)) => Verdict::inconclusive(why),
-        (None, None, None) => Verdict::inconclusive(format!(
-            "no violation in {} of at most {} (seed {}; {} in all)",
-            counted(total.walks, "walk"),
-            counted(args.depth, "step"),
-            args.seed,
-            counted(total.steps, "step")
-        )),
+        (None, None, None) => {
+            let ended = if total.walks < wanted {
+                let limit = cx.limits.check.as_secs();
+                format!(", of {wanted} that were asked for: the time limit of {limit} s ended them")
+            } else {
+                String::new()
+            };
+            Verdict::inconclusive(format!(
+                "no violation in {} of at most {}{ended} (seed {}; {} in all)",
+                counted(total.walks, "walk"),
+                counted(args.depth, "step"),
+                args.seed,
+                counted(total.steps, "step")
+            ))
+        }
     };
     Ok(outcome)
 }
@@ -144,10 +171,10 @@ fn coverage(request: &CheckRequest, taken: &BTreeMap<String, u64>) -> Vec<Action
     names.into_iter().filter(|name| !name.is_empty()).map(entry).collect()
 }
 
-fn trace(violation: &WalkViolation) -> Trace {
+fn trace(start: &SteppedState, path: &[PossibleStep]) -> Trace {
     let mut trace = Trace::default();
-    trace.push(1, None, violation.start.values.iter().cloned().collect());
-    for (number, PossibleStep { action, arguments, to }) in (2..).zip(&violation.path) {
+    trace.push(1, None, start.values.iter().cloned().collect());
+    for (number, PossibleStep { action, arguments, to }) in (2..).zip(path) {
         let name = Some(action.clone()).filter(|name| !name.is_empty());
         trace.push(number, name, to.values.iter().cloned().collect());
         if let Some(last) = trace.steps.last_mut() {

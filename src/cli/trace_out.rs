@@ -78,15 +78,23 @@ impl TraceFile {
             return Ok(Vec::new());
         };
         let name = violated.name.as_deref().unwrap_or("the specification");
-        self.write_trace(trace, module, cfg, name, || markdown(outcome, trace, name))
+        let itf = || trace_itf(trace, &format!("{}.tla", module.name), name);
+        self.write_trace(trace, module, cfg, itf, || markdown(outcome, trace, name))
     }
 
     /// Writes a path that is no counterexample. Returns the files that were written.
     pub(super) fn write_path(&self, trace: &Trace, module: &Module, cfg: &str) -> Result<Vec<PathBuf>, Failure> {
         self.check()?;
-        self.write_trace(trace, module, cfg, "a path", || {
-            format!("# A path of {}\n\n{}", module.name, trace_table(trace, UNLIMITED_WIDTH))
-        })
+        let itf = || {
+            let mut itf = trace_itf(trace, &format!("{}.tla", module.name), "");
+            if let Some(meta) = itf["#meta"].as_object_mut() {
+                meta.remove("status");
+                meta.insert("description".to_owned(), "a path".into());
+            }
+            itf
+        };
+        let markdown = || format!("# A path of {}\n\n{}", module.name, trace_table(trace, UNLIMITED_WIDTH));
+        self.write_trace(trace, module, cfg, itf, markdown)
     }
 
     fn write_trace(
@@ -94,12 +102,12 @@ impl TraceFile {
         trace: &Trace,
         module: &Module,
         cfg: &str,
-        name: &str,
+        itf: impl FnOnce() -> serde_json::Value,
         markdown: impl FnOnce() -> String,
     ) -> Result<Vec<PathBuf>, Failure> {
         let json = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
         let text = match self.format {
-            TraceFormat::Itf => json(&trace_itf(trace, &format!("{}.tla", module.name), name)),
+            TraceFormat::Itf => json(&itf()),
             TraceFormat::Json => json(&serde_json::to_value(trace).unwrap_or_default()),
             TraceFormat::Markdown => markdown(),
             TraceFormat::Mermaid => trace_mermaid(trace),

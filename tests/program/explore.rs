@@ -157,7 +157,7 @@ fn what_cannot_be_explored_says_why_and_other_commands_go_on() {
     }
     assert!(out.contains("state 1: left = 1, sold = 0, open = TRUE\n"), "{out}");
     for (module, cfg, wanted) in [
-        (MODULE.to_owned(), "CONSTANT Max = 3\n", "names neither SPECIFICATION"),
+        (MODULE.to_owned(), "CONSTANT Max = 3\n", "names neither SPECIFICATION nor INIT"),
         (MODULE.to_owned(), "SPECIFICATION Spec\n", "Max"),
         (MODULE.replace("left \\in 1..2 /\\", "left \\in 1..Max \\div 0 /\\"), CFG, "division by zero"),
         (MODULE.replace("left \\in 1..2 /\\", "left \\in {} /\\"), CFG, "has no initial state"),
@@ -174,7 +174,7 @@ fn what_cannot_be_explored_says_why_and_other_commands_go_on() {
     let module = MODULE.replace("Fill == /\\ left = 0", "Fill == /\\ 1 \\div sold = 0 /\\ left = 0");
     let told = Stock::new(&module, CFG).explore(&["1"]);
     assert_eq!(labels(&told[1]), ["Sell(1)"]);
-    assert_eq!(told[1]["not_evaluated"][0]["action"], "Fill");
+    assert_eq!(told[1]["not_evaluated"][0]["what"], "Fill");
 }
 
 /// The states that the steps of `explore` reach are those that a check counts, and each step is one of the next-state relation.
@@ -245,5 +245,45 @@ fn walks_find_violations_and_never_say_that_a_property_holds() {
     fs::write(stock.0.path().join("Stock.tla"), module.replace("sold >= Max", "1 \\div (Max - sold) > 9")).unwrap();
     let (status, failed) = simulate(&[]);
     assert_eq!(status, 3, "{failed}");
-    assert!(failed["reason"].as_str().unwrap().contains("could not be evaluated: division by zero"), "{failed}");
+    assert!(failed["reason"].as_str().unwrap().contains("Close could not be evaluated after"), "{failed}");
+    // A failed assertion is a violation, with the path to it.
+    let module = MODULE
+        .replace("EXTENDS Integers", "EXTENDS Integers, TLC")
+        .replace("  /\\ open\n", "  /\\ open\n  /\\ Assert(sold < 2, \"too many\")\n");
+    fs::write(stock.0.path().join("Stock.tla"), module).unwrap();
+    fs::write(stock.0.path().join("Stock.cfg"), CFG.replace("INVARIANT Within\n", "")).unwrap();
+    let (status, asserted) = simulate(&[]);
+    assert_eq!(
+        (status, &asserted["violated"]),
+        (1, &serde_json::json!({"kind": "assertion", "name": "too many"})),
+        "{asserted}"
+    );
+    assert!(asserted["trace"].as_array().unwrap().len() > 1, "{asserted}");
+    // An ACTION_CONSTRAINT is not looked at: the walk goes on.
+    fs::write(stock.0.path().join("Stock.tla"), MODULE.replace("Low ==", "Slow == sold' > sold + 9\nLow ==")).unwrap();
+    fs::write(stock.0.path().join("Stock.cfg"), format!("{CFG}ACTION_CONSTRAINT Slow\n")).unwrap();
+    let (status, free) = simulate(&[]);
+    assert_eq!((status, &free["violated"]["name"]), (1, &"Within".into()), "{free}");
+    assert!(free["warnings"].to_string().contains("ACTION_CONSTRAINT Slow was not looked at"), "{free}");
+}
+
+#[test]
+fn an_invariant_that_cannot_be_evaluated_is_not_called_violated() {
+    let module = MODULE.replace("Within ==", "Within == sold < 1 \\/ 1 \\div 0 = 1\nOther ==");
+    let stock = Stock::new(&module, CFG);
+    let told = stock.explore(&["why", "save a.json", "1", "1", "save a.json", "save a.json", "save a.tla"]);
+    for at in [1, 2] {
+        assert!(told[at]["error"].as_str().unwrap().contains("choose an initial state first"), "{}", told[at]);
+    }
+    assert_eq!(told[4]["violated"], serde_json::json!([]));
+    assert_eq!(told[4]["not_evaluated"][0]["what"], "Within", "{}", told[4]);
+    assert!(told[6]["error"].as_str().unwrap().contains("a.json exists"), "{}", told[6]);
+    assert!(told[7]["error"].as_str().unwrap().contains("is saved as .itf.json"), "{}", told[7]);
+    // Messages are about the expression, not about a module of ours.
+    let told =
+        stock.explore(&["1", "eval x'", "eval sold'", "eval CHOOSE z \\in {} : TRUE", "eval 1 ====", "goto sold' = 1"]);
+    for answer in &told[2..] {
+        let error = answer["error"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert!(!error.contains("Tlaforge"), "{error}");
+    }
 }

@@ -14,14 +14,21 @@ pub struct LogPlace {
     pub file: PathBuf,
     /// From 1; in a file with one JSON list, the number of the item.
     pub line: usize,
+    /// The number of the span in an export of OpenTelemetry, from 1.
+    pub span: Option<usize>,
 }
 
 impl fmt::Display for LogPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.file == Path::new(STANDARD_INPUT) {
-            return write!(f, "standard input, line {}", self.line);
+            write!(f, "standard input, line {}", self.line)?;
+        } else {
+            write!(f, "{}:{}", self.file.display(), self.line)?;
         }
-        write!(f, "{}:{}", self.file.display(), self.line)
+        match self.span {
+            Some(span) => write!(f, ", span {span}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value;
+use tlaforge_tla::check_expression;
 use tlaforge_toolchain::{EventKind, FieldValue, Log, LogEvent, NO_VALUE, Observation};
 
 use super::error::ConformError;
 use super::line::{LogLine, LogPlace};
 use super::map::{
     ConformMap, ConstantRule, EventRule, FieldKeys, FieldRule, LogPath, MultipleMatches, OneOrMore, StringForm,
-    check_expression,
 };
 use super::order::Order;
 use super::records::read_records;
@@ -42,11 +42,11 @@ impl ConformLog {
         let mut reader = Reader::new(map)?;
         let form = TextForm::new(&map.log.patterns, &map.log.json, map.log.other_lines)
             .map_err(|what| ConformError::at("the map", what))?;
+        refuse_repeated(files)?;
         let (mut lines, mut left_out) = (Vec::new(), 0);
         for file in files {
-            let place = |line| LogPlace { file: file.clone(), line };
-            left_out += read_records(file, &form, &mut |line, value| {
-                lines.push(reader.parse_line(value, place(line))?);
+            left_out += read_records(file, &form, &mut |place, value| {
+                lines.push(reader.parse_line(value, place)?);
                 Ok(())
             })?;
         }
@@ -110,6 +110,14 @@ impl ConformLog {
         match rule {
             ConstantRule::ValuesOf(_) => {
                 let all: BTreeSet<String> = values.iter().map(constant_text).collect::<Result<_, _>>()?;
+                let is_number = |text: &String| text.parse::<i64>().is_ok();
+                let is_text = |text: &String| text.starts_with('"');
+                if all.iter().any(is_number) && !all.iter().all(is_number)
+                    || all.iter().any(is_text) && !all.iter().all(is_text)
+                {
+                    let all: Vec<String> = all.into_iter().collect();
+                    return Err(format!("the values of `{field}` are of several kinds: {}", all.join(", ")));
+                }
                 Ok(format!("{{{}}}", all.into_iter().collect::<Vec<_>>().join(", ")))
             }
             ConstantRule::LargestOf(_) => {
@@ -125,6 +133,18 @@ impl ConformLog {
             }
         }
     }
+}
+
+/// A file that is given twice would be compared twice.
+fn refuse_repeated(files: &[PathBuf]) -> Result<(), ConformError> {
+    let mut seen = BTreeSet::new();
+    for file in files {
+        // What cannot be found is an error when it is read.
+        if !seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())) {
+            return Err(ConformError::of_file(file, "the log is given twice"));
+        }
+    }
+    Ok(())
 }
 
 /// A string, a number, a Boolean or a name, as a configuration writes it.
@@ -352,7 +372,8 @@ fn as_number(value: Value) -> Result<Value, String> {
             .map(Value::from)
             .map_err(|_| format!("{text:?} is not a whole number of 64 bits")),
         Value::Array(all) => Ok(Value::Array(all.into_iter().map(as_number).collect::<Result<_, _>>()?)),
-        other => Ok(other),
+        Value::Number(_) | Value::Null => Ok(value),
+        other => Err(format!("{other} is not a number")),
     }
 }
 

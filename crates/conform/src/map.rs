@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use tlaforge_tla::Module;
+use tlaforge_tla::check_expression;
 
 use super::error::ConformError;
 use super::text_form::{OtherLines, TextForm};
@@ -106,11 +106,23 @@ impl ConstantRule {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub(super) enum OneOrMore {
     One(String),
     More(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for OneOrMore {
+    /// Names what is wrong, which an untagged enum would not.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let texts = |all: Vec<Value>| all.into_iter().map(|one| one.as_str().map(str::to_owned)).collect::<Option<_>>();
+        let found = match Value::deserialize(deserializer)? {
+            Value::String(one) => Some(Self::One(one)),
+            Value::Array(all) => texts(all).map(Self::More),
+            _ => None,
+        };
+        found.ok_or_else(|| D::Error::custom("expected a string, or a list of strings"))
+    }
 }
 
 impl OneOrMore {
@@ -333,18 +345,6 @@ impl ConformMap {
         }
         Ok(())
     }
-}
-
-/// Rejects what is not one expression of TLA+. Whether it is a correct one, the static checks say.
-pub(super) fn check_expression(text: &str) -> Result<(), &'static str> {
-    if text.trim().is_empty() {
-        return Err("is empty: write an expression of TLA+");
-    }
-    // It would end the module, or begin another definition.
-    let module = Module::parse(&format!("---- MODULE M ----\nA ==\n{text}\n====\n"));
-    let is_one =
-        module.is_ok_and(|module| module.definitions.len() == 1 && module.range.end + 1 == module.source.len());
-    if is_one { Ok(()) } else { Err("is not one expression of TLA+: definitions go into LET") }
 }
 
 /// The text without the contents of strings and comments.

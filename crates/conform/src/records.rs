@@ -16,21 +16,21 @@ use super::text_form::TextForm;
 pub(super) fn read_records(
     file: &Path,
     form: &TextForm<'_>,
-    each: &mut dyn FnMut(usize, &Value) -> Result<(), ConformError>,
+    each: &mut dyn FnMut(LogPlace, &Value) -> Result<(), ConformError>,
 ) -> Result<usize, ConformError> {
     let text = read_text(file).map_err(|e| ConformError::of_file(file, format!("cannot read it: {e}")))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let place = |line| LogPlace { file: file.to_owned(), line };
+    let place = |line| LogPlace { file: file.to_owned(), line, span: None };
     let mut left_out = 0;
     if form.is_text() {
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let wrong = |what| {
-                ConformError::at(&place(at + 1), what)
-                    .with_hint("add a pattern for it, or say `other_lines = \"ignore\"` in [log]")
-            };
-            match form.record(line).map_err(wrong)? {
-                Some(record) => each(at + 1, &record)?,
-                None => left_out += 1,
+            match form.record(line).map_err(|what| ConformError::at(&place(at + 1), what))? {
+                Some(record) => each(place(at + 1), &record)?,
+                None if form.ignores_others() => left_out += 1,
+                None => {
+                    return Err(ConformError::at(&place(at + 1), "no pattern of the map describes this line")
+                        .with_hint("add a pattern for it, or say `other_lines = \"ignore\"` in [log]"));
+                }
             }
         }
         return Ok(left_out);
@@ -39,7 +39,7 @@ pub(super) fn read_records(
         let all: Vec<Value> = serde_json::from_str(text)
             .map_err(|e| ConformError::at(&place(e.line()), format!("the list is not complete JSON: {e}")))?;
         for (at, value) in all.iter().enumerate() {
-            each_of(value, at + 1, each)?;
+            each_of(value, place(at + 1), each)?;
         }
         return Ok(0);
     }
@@ -47,7 +47,7 @@ pub(super) fn read_records(
     if let Ok(value @ Value::Object(_)) = serde_json::from_str(text)
         && is_export(&value)
     {
-        each_of(&value, 1, each)?;
+        each_of(&value, place(1), each)?;
         return Ok(0);
     }
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -59,7 +59,7 @@ pub(super) fn read_records(
             };
             ConformError::at(&place(at + 1), format!("not valid JSON: {e}")).with_hint(hint)
         })?;
-        each_of(&value, at + 1, each)?;
+        each_of(&value, place(at + 1), each)?;
     }
     Ok(0)
 }
@@ -91,33 +91,51 @@ fn limited(from: impl std::io::Read) -> Result<Vec<u8>, Error> {
 /// The object itself, or the spans of an export.
 fn each_of(
     value: &Value,
-    line: usize,
-    each: &mut dyn FnMut(usize, &Value) -> Result<(), ConformError>,
+    place: LogPlace,
+    each: &mut dyn FnMut(LogPlace, &Value) -> Result<(), ConformError>,
 ) -> Result<(), ConformError> {
     if !is_export(value) {
-        return each(line, value);
+        return each(place, value);
     }
-    for span in spans(value) {
-        each(line, &span)?;
+    let all = spans(value).map_err(|what| ConformError::at(&place, what))?;
+    for (at, span) in all.iter().enumerate() {
+        each(LogPlace { span: Some(at + 1), ..place.clone() }, span)?;
     }
     Ok(())
 }
 
 fn is_export(value: &Value) -> bool {
-    value.get("resourceSpans").is_some_and(Value::is_array)
+    value.get("resourceSpans").is_some() || value.get("resource_spans").is_some()
+}
+
+/// The list with this name; empty if there is none.
+fn list<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
+    match value.get(name) {
+        None => Ok(&[]),
+        Some(Value::Array(all)) => Ok(all),
+        Some(_) => Err(format!("`{name}` of the spans is no list")),
+    }
 }
 
 fn items<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The spans of an export, each followed by its events, as flat objects. Source: `trace.proto` of opentelemetry-proto 1.
-fn spans(export: &Value) -> Vec<Value> {
+/// The spans of an export, each followed by its events, as flat objects. Source: `trace.proto` of opentelemetry-proto 1, and 0.15 for
+/// instrumentation libraries, the earlier name of scopes.
+fn spans(export: &Value) -> Result<Vec<Value>, String> {
+    if export.get("resource_spans").is_some() {
+        return Err("spans as JSON have names such as `resourceSpans`, not `resource_spans`".to_owned());
+    }
     let mut all = Vec::new();
-    for resource in items(export, "resourceSpans") {
+    for resource in list(export, "resourceSpans")? {
         let of_resource = resource.get("resource").map(attributes).unwrap_or_default();
-        for scope in items(resource, "scopeSpans") {
-            for span in items(scope, "spans") {
+        let scopes = list(resource, "scopeSpans")?.iter().chain(list(resource, "instrumentationLibrarySpans")?);
+        for scope in scopes {
+            for span in list(scope, "spans")? {
+                if !span.is_object() {
+                    return Err(format!("a span is no object: {span}"));
+                }
                 let part = |name: &str| span.get(name).cloned();
                 let common = [
                     ("span", part("spanId")),
@@ -134,7 +152,7 @@ fn spans(export: &Value) -> Vec<Value> {
                     ("status", span.pointer("/status/code").cloned()),
                 ];
                 all.push(object(own.into_iter().chain(common.clone())));
-                for event in items(span, "events") {
+                for event in list(span, "events")? {
                     let time = event.get("timeUnixNano").cloned().map(nanoseconds);
                     let own = [
                         ("event", event.get("name").cloned()),
@@ -148,7 +166,7 @@ fn spans(export: &Value) -> Vec<Value> {
             }
         }
     }
-    all
+    Ok(all)
 }
 
 fn object<'n>(parts: impl Iterator<Item = (&'n str, Option<Value>)>) -> Value {

@@ -248,7 +248,8 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     conformance.verdict = Verdict::BreaksRequirement;
     let invariants = violation.invariants.join(", ");
     let place = violation.after.map(|event| read.places[event as usize].clone());
-    let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("after {place}"));
+    let when = if violation.is_within { "within the steps of" } else { "after" };
+    let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("{when} {place}"));
     conformance.headline = format!(
         "breaks a requirement: behaviours explain the log, but each of them violates {invariants}, this one {after}"
     );
@@ -378,6 +379,7 @@ pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedS
     if refused.len() > MAX_SHOWN {
         details.push(format!("and {} more", refused.len() - MAX_SHOWN));
     }
+    details.push("invariants are not looked at".to_owned());
     if let Some((event, variable)) = incomplete.first() {
         details.push(format!(
             "not compared: {}, the first of them {}, because the value of {variable} before the step is not known",
@@ -443,14 +445,16 @@ fn names_in(text: &str) -> BTreeSet<&str> {
 fn observe(conformance: &mut Conformance, read: &ConformLog, module: &Module) {
     let mut observed = BTreeSet::new();
     for (number, kind) in read.log.kinds.iter().enumerate() {
-        for observation in kind.before.iter().chain(&kind.after) {
+        let observations =
+            kind.before.iter().map(|one| (one, "before")).chain(kind.after.iter().map(|one| (one, "after")));
+        for (observation, when) in observations {
             let at = read.log.fields.iter().position(|field| *field == observation.field);
             let has_field =
                 |event: &LogEvent| event.kind == number && at.is_some_and(|at| event.fields[at] != NO_VALUE);
             if read.log.events.iter().any(has_field) {
                 observed.extend(names_in(&observation.expression));
             } else {
-                conformance.unused_observations.push(format!("{} of {}", observation.expression, kind.name));
+                conformance.unused_observations.push(format!("{} {when} {}", observation.expression, kind.name));
             }
         }
     }

@@ -49,7 +49,12 @@ impl<'m> TextForm<'m> {
         !self.patterns.is_empty()
     }
 
-    /// The groups of the pattern that a line matches, and the name of the pattern; `None` if it may be left out.
+    /// Whether lines that no pattern describes are left out.
+    pub(super) fn ignores_others(&self) -> bool {
+        self.other_lines == OtherLines::Ignore
+    }
+
+    /// The groups of the pattern that a line matches, and the name of the pattern; `None` if it matches none.
     pub(super) fn record(&self, line: &str) -> Result<Option<Value>, String> {
         let mut found: Option<(&str, &Regex, Captures<'_>)> = None;
         for (name, pattern) in &self.patterns {
@@ -59,12 +64,7 @@ impl<'m> TextForm<'m> {
             }
             found = Some((*name, pattern, captures));
         }
-        let Some((name, pattern, captures)) = found else {
-            return match self.other_lines {
-                OtherLines::Ignore => Ok(None),
-                OtherLines::Error => Err("no pattern of the map describes this line".to_owned()),
-            };
-        };
+        let Some((name, pattern, captures)) = found else { return Ok(None) };
         let mut record = Map::from_iter([("pattern".to_owned(), Value::from(name))]);
         for group in pattern.capture_names().flatten() {
             let Some(text) = captures.name(group) else { continue };

@@ -38,6 +38,7 @@ mod merge;
 mod module;
 mod neutral;
 mod next_relation;
+mod one_expression;
 mod outcome;
 mod outcome_status;
 mod place;
@@ -106,6 +107,7 @@ pub use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement, is_module_name, module_name, with_extended};
 pub use neutral::NeutralModule;
+pub use one_expression::check_expression;
 pub use outcome::action_part_label;
 pub use outcome::{
     ASSERTION, ActionCoverage, CheckOutcome, Checker, Confirmation, DEADLOCK, FalseConjunct, FurtherProperty,

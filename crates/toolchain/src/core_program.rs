@@ -120,13 +120,34 @@ impl Compiled {
     }
 }
 
+/// The text up to the next conjunct on its line, if it is no operand of a weaker operator.
+fn first_conjunct(text: &str) -> &str {
+    let (mut depth, mut in_string) = (0_i32, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if depth > 0 => {}
+            '/' if at > 0 && text[at..].starts_with("/\\") => return text[..at].trim_end(),
+            '\\' if text[at..].starts_with("\\/") || text[at..].starts_with("\\A") || text[at..].starts_with("\\E") => {
+                return text;
+            }
+            '=' if text[at..].starts_with("=>") => return text,
+            _ => {}
+        }
+    }
+    text
+}
+
 impl Source {
-    /// The source text from a place to the end of its line.
+    /// The source text of a condition: from its place to the next conjunct, or to the end of the line.
     pub(super) fn line_from(&self, files: &[String], place: Place) -> Option<String> {
         let module = files.get(place.file())?;
         let (_, text) = self.modules.iter().find(|(name, _)| name == module)?;
         let line = text.get(place.offset()..)?.lines().next()?;
-        Some(line.trim().to_owned())
+        Some(first_conjunct(line.trim()).to_owned())
     }
 
     /// `line 4, column 8 of module M`, if the place is in one of the modules.

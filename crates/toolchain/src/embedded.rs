@@ -177,8 +177,8 @@ impl EmbeddedToolchain {
         if let Err(NotRun::Wrong(why) | NotRun::Unsupported(why)) = self.admit(request, &plan, cx).await? {
             return Ok(Err(why));
         }
-        let started = self.new_checker()?.step_through(&request.spec, &plan, cx.limits).await;
-        Ok(started.map(|stepper| (stepper, names)).map_err(|why| plan.readable(&why)))
+        let started = self.new_checker()?.step_through(&request.spec, plan, cx.limits).await;
+        Ok(started.map(|stepper| (stepper, names)))
     }
 
     /// Whether a child may run on the specification with the definitions of a plan.

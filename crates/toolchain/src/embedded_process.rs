@@ -181,7 +181,7 @@ impl EmbeddedChecker<'_> {
     pub(super) async fn step_through(
         &self,
         spec: &SpecText,
-        plan: &ExplanationPlan,
+        plan: ExplanationPlan,
         limits: &Limits,
     ) -> Result<Stepper, String> {
         let mut source = source(spec, &plan.plan);
@@ -193,7 +193,7 @@ impl EmbeddedChecker<'_> {
             .env("RUST_MIN_STACK", THREAD_STACK.to_string())
             .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
             .current_dir("/");
-        Stepper::start(command, source, limits.check).await
+        Stepper::start(command, source, limits.check, plan).await
     }
 
     async fn execute_work(

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tlaforge_process::Status;
 use tlaforge_tla::Cfg;
 
+use super::core_arithmetic::{COMPARISON_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use super::core_program::{ASSUMPTION_PREFIX, Source};
 use super::plan::{self, RunPlan, free_name};
 use super::{CheckRequest, SpecText};
@@ -157,6 +158,8 @@ pub struct ViolatingState {
     pub invariants: Vec<String>,
     /// The event before it; `None` for an initial state.
     pub after: Option<u32>,
+    /// Whether it is between the steps of that event.
+    pub is_within: bool,
     pub state: Vec<(String, String)>,
 }
 
@@ -289,6 +292,7 @@ impl Names<'_> {
 type DefinedText<'a> = (String, &'a str, String);
 
 /// The specification, extended by a definition for each expression of a map and its log.
+#[derive(Debug)]
 pub(super) struct ExplanationPlan {
     pub(super) plan: RunPlan,
     pub(super) prefix: String,
@@ -347,6 +351,7 @@ impl ExplanationPlan {
                 witnesses: Vec::new(),
                 symmetry: Vec::new(),
                 view: None,
+                action_constraints: Vec::new(),
                 ..request.cfg.clone()
             };
             plan.plan.cfg = plan::safety(&cfg).cfg;
@@ -401,6 +406,7 @@ impl ExplanationPlan {
 
     /// A message with the text that it is about, instead of a place in a module that the user does not have.
     pub(super) fn readable(&self, message: &str) -> String {
+        let message = &without_prefixes(message);
         // A failed evaluation has its place at the end.
         if let Some((what, place)) = message.rsplit_once(" (line ")
             && let Some((line, _)) = place.split_once(", column ")
@@ -419,6 +425,15 @@ impl ExplanationPlan {
             None => message.to_owned(),
         }
     }
+}
+
+/// A message of the interpreter without the words by which our own code knows its kind.
+fn without_prefixes(message: &str) -> String {
+    let compared = message.contains(UNDEFINED_PREFIX);
+    let plain = [UNDEFINED_PREFIX, COMPARISON_PREFIX, LIMIT_PREFIX]
+        .iter()
+        .fold(message.to_owned(), |text, prefix| text.replace(prefix, ""));
+    if compared { plain.replacen("this comparison", "this comparison is undefined", 1) } else { plain }
 }
 
 /// The lines of a text without the blanks that all of them begin with, below a definition.

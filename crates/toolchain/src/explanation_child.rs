@@ -498,9 +498,10 @@ impl<'t, 'c> Search<'t, 'c> {
                 after = Some(event);
             }
             let node = &self.nodes[at];
-            let first = node.between.iter().chain([&node.state]).find_map(|state| {
+            let states = node.between.iter().map(|state| (state, true)).chain([(&node.state, false)]);
+            let first = states.into_iter().find_map(|(state, is_within)| {
                 let invariants = self.violated(state).ok().filter(|invariants| !invariants.is_empty())?;
-                Some(ViolatingState { invariants, after, state: self.shown(state) })
+                Some(ViolatingState { invariants, after, is_within, state: self.shown(state) })
             });
             if first.is_some() {
                 violation = first;

@@ -110,7 +110,7 @@ pub use local_modules::{local_modules, missing_modules};
 pub use logged::LoggedToolchain;
 pub use state_graph::{GraphEdge, GraphLimits, GraphState, MAX_PATH, StateGraph};
 pub use stepper::{
-    FoundPath, PossibleStep, PossibleSteps, PreventedStep, SteppedState, Stepper, WalkReport, WalkRequest,
+    FoundPath, PossibleStep, PossibleSteps, PreventedStep, SteppedState, Stepper, WalkFailure, WalkReport, WalkRequest,
     WalkViolation, WalkViolationKind,
 };
 pub use translate_pluscal::translate_pluscal;

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::core_steps::{ActionName, NamedStep};
-use super::stepper::{WalkReport, WalkRequest, WalkViolation, WalkViolationKind};
+use super::stepper::{
+    PossibleStep, SteppedState, WalkFailure, WalkReport, WalkRequest, WalkViolation, WalkViolationKind,
+};
 use super::stepper_child::States;
 use super::steps::State;
 
@@ -26,10 +28,25 @@ impl Random {
     }
 }
 
-/// A walk: its states, and the action that leads to each but the first.
+/// A walk: an initial state, and each step with the state after it.
 struct Walk {
-    states: Vec<State>,
-    actions: Vec<ActionName>,
+    start: State,
+    steps: Vec<(ActionName, State)>,
+}
+
+impl Walk {
+    fn last(&self) -> &State {
+        self.steps.last().map_or(&self.start, |(_, state)| state)
+    }
+}
+
+/// How a walk ended.
+enum WalkEnd {
+    /// Without a finding.
+    Over,
+    Violation(WalkViolationKind, Walk),
+    /// An action or an invariant could not be evaluated, and why.
+    Failure(String, String, Walk),
 }
 
 impl States<'_, '_> {
@@ -43,22 +60,29 @@ impl States<'_, '_> {
             let mut random = Random(request.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
             let first = random.below(initial.len() as u64);
             let start = initial[usize::try_from(first).unwrap_or(0)].clone();
-            let walk = Walk { states: vec![start], actions: Vec::new() };
+            let walk = Walk { start, steps: Vec::new() };
             report.walks += 1;
-            if let Some((what, walk)) = self.walk_on(walk, request, &mut random, &mut report)? {
-                let walk = self.shortened(walk);
-                let mut states = walk.states.into_iter();
-                let start = states.next().map(|state| self.shown(state));
-                let path = walk.actions.into_iter().zip(states).map(|(action, state)| self.possible(action, state));
-                let path = path.collect();
-                report.violation = start.map(|start| WalkViolation { walk: number, what, start, path });
-                return Ok(report);
-            }
-            if report.failed.is_some() {
-                return Ok(report);
+            match self.walk_on(walk, request, &mut random, &mut report)? {
+                WalkEnd::Over => {}
+                WalkEnd::Violation(what, walk) => {
+                    let (start, path) = self.shown_walk(self.shortened(walk));
+                    report.violation = Some(WalkViolation { walk: number, what, start, path });
+                    return Ok(report);
+                }
+                WalkEnd::Failure(what, why, walk) => {
+                    let (start, path) = self.shown_walk(self.shortened(walk));
+                    report.failed = Some(WalkFailure { what, why, walk: number, start, path });
+                    return Ok(report);
+                }
             }
         }
         Ok(report)
+    }
+
+    fn shown_walk(&mut self, walk: Walk) -> (SteppedState, Vec<PossibleStep>) {
+        let Walk { start, steps } = walk;
+        let start = self.shown(start);
+        (start, steps.into_iter().map(|(action, state)| self.possible(action, state)).collect())
     }
 
     /// Continues a walk until a violation, its end, or the largest number of steps.
@@ -68,28 +92,34 @@ impl States<'_, '_> {
         request: WalkRequest,
         random: &mut Random,
         report: &mut WalkReport,
-    ) -> Result<Option<(WalkViolationKind, Walk)>, String> {
+    ) -> Result<WalkEnd, String> {
         loop {
-            let Some(state) = walk.states.last() else { return Ok(None) };
-            if let Some(name) = self.violated(state)?.into_iter().next() {
-                return Ok(Some((WalkViolationKind::Invariant(name), walk)));
+            let state = walk.last();
+            let (violated, failed) = self.invariants(state);
+            if let Some(name) = violated.into_iter().next() {
+                return Ok(WalkEnd::Violation(WalkViolationKind::Invariant(name), walk));
             }
-            if walk.actions.len() as u64 >= request.depth || !self.is_inside(state)? {
-                return Ok(None);
+            if let Some((name, why)) = failed.into_iter().next() {
+                return Ok(WalkEnd::Failure(name, why, walk));
+            }
+            if walk.steps.len() as u64 >= request.depth || !self.is_inside(state)? {
+                return Ok(WalkEnd::Over);
             }
             let found = self.interpreter.named_steps(state);
             if let Some((action, why)) = found.failed.into_iter().next() {
-                report.failed = Some((action.words(), why));
-                return Ok(None);
+                return Ok(WalkEnd::Failure(action.words(), why, walk));
             }
             if found.steps.is_empty() {
-                return Ok(request.deadlock.then_some((WalkViolationKind::Deadlock, walk)));
+                return Ok(if request.deadlock {
+                    WalkEnd::Violation(WalkViolationKind::Deadlock, walk)
+                } else {
+                    WalkEnd::Over
+                });
             }
             let step = choose(found.steps, &report.taken, random);
             *report.taken.entry(step.action.name.clone()).or_default() += 1;
             report.steps += 1;
-            walk.states.push(step.state);
-            walk.actions.push(step.action);
+            walk.steps.push((step.action, step.state));
         }
     }
 
@@ -104,27 +134,27 @@ impl States<'_, '_> {
 
     /// The walk without detours: from each state, the latest one of the walk that a single step reaches is next.
     fn shortened(&self, walk: Walk) -> Walk {
-        let Walk { states, actions } = walk;
-        let last = states.len() - 1;
-        let mut short = Walk { states: vec![states[0].clone()], actions: Vec::new() };
+        let Walk { start, steps } = walk;
+        let mut short = Walk { start, steps: Vec::new() };
+        // The steps before this one are dealt with.
         let mut at = 0;
-        while at < last {
+        while at < steps.len() {
+            let from = short.last().clone();
             // The same state again, later.
-            at = (at..=last).rev().find(|later| states[*later] == states[at]).unwrap_or(at);
-            if at == last {
-                break;
+            if let Some(again) = (at..steps.len()).rev().find(|later| steps[*later].1 == from) {
+                at = again + 1;
+                continue;
             }
-            let steps = self.interpreter.named_steps(&states[at]).steps;
-            let reached = (at + 1..=last)
+            let possible = self.interpreter.named_steps(&from).steps;
+            let reached = (at..steps.len())
                 .rev()
-                .find_map(|later| Some((later, steps.iter().find(|step| step.state == states[later])?)));
+                .find_map(|later| Some((later, possible.iter().find(|step| step.state == steps[later].1)?)));
             let (next, action) = match reached {
                 Some((later, step)) => (later, step.action.clone()),
-                None => (at + 1, actions[at].clone()),
+                None => (at, steps[at].0.clone()),
             };
-            short.states.push(states[next].clone());
-            short.actions.push(action);
-            at = next;
+            short.steps.push((action, steps[next].1.clone()));
+            at = next + 1;
         }
         short
     }

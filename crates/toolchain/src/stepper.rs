@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 
 use super::child_task::with_length;
 use super::core_program::{ASSUMPTION_PREFIX, Source};
-use super::explanation::FalseConjunct;
+use super::explanation::{ExplanationPlan, FalseConjunct};
 
 /// The start of the marker's value if the child steps through a specification.
 pub(super) const PREFIX: &str = "steps:";
@@ -68,6 +68,8 @@ pub struct SteppedState {
     pub values: Vec<(String, String)>,
     /// The invariants that are false there.
     pub violated: Vec<String>,
+    /// The invariants that cannot be evaluated there, and why.
+    pub not_evaluated: Vec<(String, String)>,
 }
 
 /// A step that is possible.
@@ -120,8 +122,21 @@ pub struct WalkReport {
     pub taken: BTreeMap<String, u64>,
     /// The first violation, with a path to it.
     pub violation: Option<WalkViolation>,
-    /// The first action that could not be evaluated, with the path to its state.
-    pub failed: Option<(String, String)>,
+    /// The first evaluation that failed.
+    pub failed: Option<WalkFailure>,
+}
+
+/// An evaluation that failed in a walk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WalkFailure {
+    /// The action, or an invariant.
+    pub what: String,
+    pub why: String,
+    /// The number of the walk.
+    pub walk: u64,
+    pub start: SteppedState,
+    /// The path to the state in which it failed.
+    pub path: Vec<PossibleStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +163,8 @@ pub struct Stepper {
     input: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
     deadline: Duration,
+    /// Says what a message about the generated module is about.
+    plan: ExplanationPlan,
 }
 
 impl Stepper {
@@ -156,13 +173,14 @@ impl Stepper {
         mut command: tokio::process::Command,
         source: Source,
         deadline: Duration,
+        plan: ExplanationPlan,
     ) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(|e| format!("cannot start the embedded checker: {e}"))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the embedded checker has no pipes".to_owned());
         };
-        let mut stepper = Self { child, input, answers: BufReader::new(output).lines(), deadline };
+        let mut stepper = Self { child, input, answers: BufReader::new(output).lines(), deadline, plan };
         let task = serde_json::to_vec(&Task { source }).map_err(|e| e.to_string())?;
         stepper.send(&task).await?;
         Ok(stepper)
@@ -189,7 +207,8 @@ impl Stepper {
     /// # Errors
     /// The child has ended, or did not answer in time.
     pub async fn values(&mut self, state: usize, names: Vec<String>) -> Result<Vec<Result<String, String>>, String> {
-        self.ask(&Question::Values { state, names }).await
+        let values: Vec<Result<String, String>> = self.ask(&Question::Values { state, names }).await?;
+        Ok(values.into_iter().map(|value| value.map_err(|why| self.plan.readable(&why))).collect())
     }
 
     /// A shortest path from a state to one in which the operator `name` is TRUE. At most `max_states` states are looked at.
@@ -241,7 +260,10 @@ impl Stepper {
                 Err(format!("the embedded checker did not answer within {} s", self.deadline.as_secs()))
             }
             Ok(None) => Err(self.why_ended().await),
-            Ok(Some(answer)) => serde_json::from_str::<Result<A, String>>(&answer).map_err(|e| e.to_string()).flatten(),
+            Ok(Some(answer)) => {
+                let answer = serde_json::from_str::<Result<A, String>>(&answer).map_err(|e| e.to_string()).flatten();
+                answer.map_err(|why| self.plan.readable(&why))
+            }
         }
     }
 

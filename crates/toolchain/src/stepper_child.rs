@@ -87,22 +87,24 @@ impl States<'_, '_> {
         self.known.get(number).cloned().ok_or_else(|| format!("there is no state {number}"))
     }
 
-    pub(super) fn violated(&self, state: &[Value]) -> Result<Vec<String>, String> {
-        let mut violated = Vec::new();
+    /// The invariants that are false in a state, and those that cannot be evaluated there, with the reason.
+    pub(super) fn invariants(&self, state: &[Value]) -> (Vec<String>, Vec<(String, String)>) {
+        let (mut violated, mut failed) = (Vec::new(), Vec::new());
         for name in self.interpreter.invariant_names() {
-            if !self.interpreter.named(name, state)? {
-                violated.push(name.clone());
+            match self.interpreter.named(name, state) {
+                Ok(true) => {}
+                Ok(false) => violated.push(name.clone()),
+                Err(why) => failed.push((name.clone(), why)),
             }
         }
-        Ok(violated)
+        (violated, failed)
     }
 
     pub(super) fn shown(&mut self, state: State) -> SteppedState {
         let names = self.interpreter.core.variables.iter();
         let values = names.zip(&state).map(|(name, value)| (name.clone(), value.to_string())).collect();
-        let violated =
-            self.violated(&state).unwrap_or_else(|what| vec![format!("an invariant cannot be evaluated: {what}")]);
-        SteppedState { number: self.number_of(state), values, violated }
+        let (violated, not_evaluated) = self.invariants(&state);
+        SteppedState { number: self.number_of(state), values, violated, not_evaluated }
     }
 
     pub(super) fn initial_states(&self) -> Result<Vec<State>, String> {

@@ -2,13 +2,16 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::tools::tool_failure;
-use crate::tla::{Module, Trace};
+use crate::tla::{Module, Trace, check_expression};
 use crate::toolchain::{
     CheckRequest, EmbeddedToolchain, FoundPath, PossibleStep, PossibleSteps, SteppedState, Stepper, ToolContext,
 };
 
 /// The largest number of states that `goto` looks at.
 const MAX_FOUND: usize = 1_000_000;
+
+/// The answer to a command that needs a state.
+pub(super) const CHOOSE_FIRST: &str = "choose an initial state first, by its number";
 
 /// A path through a specification, and the child that knows its states.
 pub(super) struct Exploration<'a> {
@@ -115,7 +118,7 @@ impl<'a> Exploration<'a> {
     /// Takes the only step of an action, with or without its arguments.
     pub(super) async fn take_action(&mut self, action: &str) -> Result<(), String> {
         if self.path.is_empty() {
-            return Err("choose an initial state first, by its number".to_owned());
+            return Err(CHOOSE_FIRST.to_owned());
         }
         let is_meant = |name: &str, arguments: &[String]| {
             name == action || without_blanks(&action_words(name, arguments)) == without_blanks(action)
@@ -155,8 +158,9 @@ impl<'a> Exploration<'a> {
     /// A child that knows an expression, at the present state: its number there.
     async fn with_expression(&self, expression: &str) -> Result<(Stepper, String, usize), String> {
         if self.path.is_empty() {
-            return Err("choose an initial state first, by its number".to_owned());
+            return Err(CHOOSE_FIRST.to_owned());
         }
+        check_expression(expression).map_err(|why| format!("`{expression}` {why}"))?;
         let texts = [expression.to_owned()];
         let started =
             self.tools.step_through(&self.request, &texts, false, self.cx).await.map_err(|e| e.to_string())?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::commands::{COMMANDS, Command};
-use super::exploration::{Exploration, action_words, without_blanks};
+use super::exploration::{CHOOSE_FIRST, Exploration, action_words, without_blanks};
 use crate::cli::trace_out::TraceFile;
 use crate::toolchain::{FalseConjunct, PossibleSteps, PreventedStep, SteppedState};
 
@@ -48,7 +48,7 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
         }
         Command::State => {
             let state = exploration.state().cloned();
-            state.map(Told::State).ok_or_else(|| "choose an initial state first, by its number".to_owned())
+            state.map(Told::State).ok_or_else(|| CHOOSE_FIRST.to_owned())
         }
         Command::Path => {
             let trace = exploration.trace();
@@ -77,6 +77,15 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
             Ok(overview(exploration))
         }
         Command::Save(file) => {
+            if exploration.state().is_none() {
+                return Err(CHOOSE_FIRST.to_owned());
+            }
+            if std::path::Path::new(file).extension().is_some_and(|extension| extension == "tla") {
+                return Err("a path is saved as .itf.json, .json, .md, .mmd or .puml".to_owned());
+            }
+            if std::path::Path::new(file).exists() {
+                return Err(format!("{file} exists; give another name"));
+            }
             let module = exploration.module().ok_or("the module cannot be parsed")?;
             let written = TraceFile::parse(file)?.write_path(&exploration.trace(), &module, exploration.cfg_text());
             let written = written.map_err(|failure| failure.one_line())?;
@@ -97,6 +106,9 @@ fn help() -> String {
 }
 
 fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, String> {
+    if exploration.state().is_none() {
+        return Err(CHOOSE_FIRST.to_owned());
+    }
     let possible = exploration.possible();
     let is_meant = |name: &str, arguments: &[String]| {
         action.is_none_or(|action| {
@@ -112,7 +124,11 @@ fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, Stri
         Some(action) if possible.steps.iter().any(|step| is_meant(&step.action, &step.arguments)) => {
             Err(format!("{action} is possible here"))
         }
-        Some(action) => Err(format!("there is no action {action} in {}", exploration.module_name())),
+        Some(action) => Err(format!(
+            "{action} is no action here: those of {} are {}",
+            exploration.module_name(),
+            exploration.action_names().join(", ")
+        )),
         None => Ok(Told::Text("nothing is prevented: each action has a step".to_owned())),
     }
 }
@@ -156,6 +172,9 @@ fn steps_text(at: usize, state: &SteppedState, possible: &PossibleSteps) -> Stri
     let mut lines = vec![format!("state {at}: {}", assignments(&state.values, ", "))];
     if !state.violated.is_empty() {
         lines.push(format!("violated here: {}", state.violated.join(", ")));
+    }
+    for (name, why) in &state.not_evaluated {
+        lines.push(format!("{name} cannot be evaluated here: {why}"));
     }
     for (number, step) in (1..).zip(&possible.steps) {
         let changed = changes(state, &step.to);
@@ -201,6 +220,9 @@ impl Serialize for Told {
                 values.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<Map<_, _>>(),
             )
         };
+        let failures = |all: &[(String, String)]| -> Vec<Value> {
+            all.iter().map(|(what, why)| json!({ "what": what, "why": why })).collect()
+        };
         let value = match self {
             Self::Initial(states) => {
                 json!({ "initial": states.iter().map(|state| object(&state.values)).collect::<Vec<_>>() })
@@ -216,11 +238,9 @@ impl Serialize for Told {
                         violates: &step.to.violated,
                     })
                     .collect();
-                let failed: Vec<Value> =
-                    possible.failed.iter().map(|(action, why)| json!({ "action": action, "why": why })).collect();
                 json!({
                     "at": at, "state": object(&state.values), "violated": state.violated, "steps": steps,
-                    "not_evaluated": failed,
+                    "not_evaluated": failures(&[possible.failed.as_slice(), &state.not_evaluated].concat()),
                 })
             }
             Self::Why(prevented) => {
@@ -232,7 +252,9 @@ impl Serialize for Told {
                     .collect();
                 json!({ "prevented": all })
             }
-            Self::State(state) => json!({ "state": object(&state.values), "violated": state.violated }),
+            Self::State(state) => json!({
+                "state": object(&state.values), "violated": state.violated, "not_evaluated": failures(&state.not_evaluated),
+            }),
             Self::Path(path) => {
                 let all: Vec<Value> =
                     path.iter().map(|(name, changes)| json!({ "step": name, "changes": object(changes) })).collect();

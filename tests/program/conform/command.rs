@@ -86,7 +86,7 @@ fn a_log_that_conforms_says_how_much_was_compared() {
             0,
             "conforms: a behaviour of the specification explains every event\n\ncompared: 2 events (1 line ignored), 1 sequence, \
              ordered by the order of the file\nsearched: 3 pairs of a state and the events before it\nlabels that no step \
-             of it names: Rest\nobservations of which no line has the field: open of leave\nvariables that no compared observation names: pc\n"
+             of it names: Rest\nobservations of which no line has the field: open before leave\nvariables that no compared observation names: pc\n"
         )
     );
     // The same as a list, and in JSON.
@@ -203,7 +203,7 @@ fn what_cannot_be_compared_never_conforms() {
     let (status, output, _) = door.conform(&["--max-searched", "1"]);
     assert!(status == 3 && output.starts_with("undecided: 1 pairs"), "{status} {output}");
     let (status, _, error) = door.write("Door.cfg", "CONSTANT N = 1\n").conform(&[]);
-    assert!(status == 2 && error.contains("no behaviour to compare with"), "{status} {error}");
+    assert!(status == 2 && error.contains("so there is no behaviour"), "{status} {error}");
 }
 
 #[test]

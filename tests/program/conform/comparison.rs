@@ -72,7 +72,7 @@ fn values_are_compared_as_the_map_says() {
             "x = \"$.X\"\ny = \"$.y\"",
             "{\"x\": 7, \"y\": 2}",
             0,
-            "observations of which no line has the field: x of any",
+            "observations of which no line has the field: x after any",
         ),
         ("x = { path = \"$.x\", values = \"t\" }\ny = \"$.y\"", "{\"x\": 7, \"y\": 2}", 0, "conforms"),
         (

@@ -112,6 +112,11 @@ fn lines_of_text_are_read_by_patterns() {
         2,
         &["d.log:2", "not a whole number of 64 bits"],
     );
+    mail.write("h.log", b"[1] wrote\n").ends(
+        &["h.log", "--junit", "Mail.cfg"],
+        2,
+        &["--junit would overwrite Mail.cfg"],
+    );
     mail.write("e.gz", &[0x1f, 0x8b, 8, 0]).ends(&["e.gz"], 2, &["e.gz", "cannot read it"]);
     mail.write("f.log", b"[1] wrote\n[2] wr\xffte\n").ends(&["f.log"], 2, &["f.log", "line 2 is not UTF-8"]);
     let map = format!("[log]\nother_lines = \"ignore\"\njson = [\"body\"]\n{TEXT_MAP}{fields}{EVENTS}");
@@ -149,10 +154,21 @@ fn spans_of_opentelemetry_are_events_with_an_interval() {
         0,
         &["3 events (3 lines ignored)", "ordered by time intervals alone"],
     );
+    // The earlier name of scopes, and what is no export.
+    mail.write("d.json", (one.clone() + &late).replace("scopeSpans", "instrumentationLibrarySpans").as_bytes());
+    mail.ends(&["d.json"], 0, &["3 events (3 lines ignored)"]);
+    for (wrong, wanted) in [
+        (one.replace("resourceSpans", "resource_spans"), "names such as `resourceSpans`"),
+        ("{\"resourceSpans\": 5}".to_owned(), "`resourceSpans` of the spans is no list"),
+        (one.replace("\"spans\":[", "\"spans\":7,\"x\":["), "`spans` of the spans is no list"),
+    ] {
+        mail.write("e.json", wrong.as_bytes()).ends(&["e.json"], 2, &["e.json:1", wanted]);
+    }
+    mail.ends(&["a.json", "./a.json"], 2, &["the log is given twice"]);
     // One object on several lines; and a span that began only after the other one had ended.
     let later = export("two", &[span("write", 2, "", 45, 50)]);
     mail.write("b.json", one.replace(",\"", ",\n\"").as_bytes()).write("c.json", later.as_bytes());
-    mail.ends(&["b.json", "c.json"], 1, &["no behaviour of the specification explains b.json:1 (read)"]);
+    mail.ends(&["b.json", "c.json"], 1, &["no behaviour of the specification explains b.json:1, span 3 (read)"]);
 }
 
 #[test]
@@ -217,7 +233,11 @@ fn an_event_can_be_several_steps_in_a_row() {
     // An invariant that only a state between the two steps violates.
     let module = MODULE.replace("NoSelf ==", "Settled == \\A p \\in sent : read[p] # 0\nNoSelf ==");
     mail.write("Mail.tla", module.as_bytes()).write("Mail.cfg", format!("{CFG}INVARIANT Settled\n").as_bytes());
-    mail.ends(&["a.log"], 1, &["each of them violates Settled, this one after a.log:1", "read = <<0, 0>>"]);
+    mail.ends(
+        &["a.log"],
+        1,
+        &["each of them violates Settled, this one within the steps of a.log:1", "read = <<0, 0>>"],
+    );
 }
 
 #[test]
@@ -281,4 +301,18 @@ fn events_with_whole_states_are_compared_one_by_one() {
         3,
         &["undecided: no event could be compared on its own"],
     );
+    // If nothing orders two events, or a hidden step may be between them, the state before the second one is not known.
+    let by_process = format!("[log]\nprocess = \"$.who\"\nclock = \"$.clock\"\n{map}");
+    let clock = |line: &str, clock: &str| line.replace("{\"who\"", &format!("{{\"clock\": {clock}, \"who\""));
+    let ordered = clock(&first, "{\"1\": 1}") + &clock(&second, "{\"1\": 1, \"2\": 1}");
+    let unordered = clock(&first, "{\"1\": 1}") + &clock(&second, "{\"2\": 1}");
+    mail.write("conform.toml", by_process.as_bytes());
+    mail.write("d.log", ordered.as_bytes()).ends(&["d.log", "--windows"], 0, &["each of 1 event that was compared"]);
+    mail.write("e.log", unordered.as_bytes()).ends(&["e.log", "--windows"], 3, &["no event could be compared"]);
+    let interleaved =
+        clock(&first, "{\"1\": 1}") + &clock(&third, "{\"1\": 2, \"2\": 1}") + &clock(&second, "{\"1\": 1, \"2\": 1}");
+    mail.write("f.log", interleaved.as_bytes()).ends(&["f.log"], 0, &["conforms"]);
+    mail.ends(&["f.log", "--windows"], 0, &["each of 2 events that were compared"]);
+    mail.write("conform.toml", format!("{map}[hidden]\nsteps = [\"Write(2)\"]\n").as_bytes());
+    mail.ends(&["a.log", "--windows"], 3, &["no event could be compared"]);
 }
