@@ -25,6 +25,7 @@ use super::tools::{
     Tools, create_distributed_toolchain, create_quick_toolchain, embedded_tools, tool_failure, tool_limits,
 };
 use super::trace_out::TraceFile;
+use super::translated::{require_parsed, translate};
 use super::value_parsers::parse_positive;
 use crate::config::Settings;
 use crate::exit::Exit;
@@ -141,8 +142,8 @@ async fn simulate_loaded(
     let cfg = loaded.behaviour_cfg()?;
     let tools = embedded_tools()?;
     let mut loaded = loaded.clone();
-    loaded.translate(&tools, cx).await?;
-    loaded.require_parsed(&tools, cx).await?;
+    translate(&mut loaded, &tools, cx).await?;
+    require_parsed(&loaded, &tools, cx).await?;
     let LoadedSpec { spec, cfg_text, .. } = loaded;
     simulate(args, &CheckRequest { spec, cfg_text, cfg }, cx).await
 }
@@ -329,7 +330,7 @@ fn open_last_step(editor: &Editor, spec: &Path, outcome: &CheckOutcome) -> Resul
 fn next_command(args: &CheckArgs, outcome: &CheckOutcome, limits: &Limits) -> Option<(String, Option<&'static str>)> {
     let spec = specification_arguments(&args.spec, args.config.as_deref(), &args.tools);
     match outcome.verdict {
-        Verdict::Violated { .. } if args.explain || outcome.trace.is_none() => None,
+        Verdict::Violated { .. } if args.explain || args.simulate.simulate.is_some() || outcome.trace.is_none() => None,
         Verdict::Violated { .. } => Some((format!("tlaforge check {spec} --explain"), None)),
         Verdict::Holds if outcome.is_complete() && !has_no_behaviour(outcome) => {
             Some((format!("tlaforge mutate {spec}"), None))

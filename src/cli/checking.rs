@@ -7,7 +7,6 @@ use super::outcome_text::CheckedFiles;
 use super::run_place::RunPlace;
 use super::spec_files::read_spec;
 use super::tool_args::ToolArgs;
-use super::tools::tool_failure;
 use crate::exit::Exit;
 use crate::files::check_below;
 use crate::report::{CheckedSource, Findings, check_findings};
@@ -15,8 +14,8 @@ use crate::shell::shell_word;
 use crate::tla::semantic::is_standard_module;
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Reached, Stage, Verdict, has_no_behaviour};
 use crate::toolchain::{
-    CheckReport, Detail, Examination, LastStage, Libraries, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain,
-    Translation, TranslationMode, examine, local_modules, missing_modules,
+    CheckReport, Detail, Examination, LastStage, Libraries, SpecText, ToolContext, ToolError, Toolchain,
+    TranslationMode, examine, local_modules, missing_modules,
 };
 
 /// A module and its configuration, as read from their files, with the modules that it needs.
@@ -64,32 +63,6 @@ impl LoadedSpec {
             check_below(folder, &folder.join(name)).fails(Exit::Usage)?;
         }
         Ok((Self::read(&module, config, libraries)?, Some(folder.to_owned())))
-    }
-
-    /// Replaces an algorithm's translation by a new one, for commands that do not check.
-    pub(super) async fn translate(&mut self, tools: &dyn Toolchain, cx: &ToolContext<'_>) -> Result<(), Failure> {
-        if self.module.algorithm.is_none() {
-            return Ok(());
-        }
-        match tools.translate(&self.spec, cx).await.map_err(|error| tool_failure(&error))? {
-            Translation::Translated(text) => self.spec.text = text,
-            Translation::NoAlgorithm => {}
-            Translation::Rejected(diagnostics) => return Err(self.rejected(&diagnostics, "it is not translated")),
-        }
-        Ok(())
-    }
-
-    /// Refuses a module that does not parse, for commands that do not check.
-    pub(super) async fn require_parsed(&self, tools: &dyn Toolchain, cx: &ToolContext<'_>) -> Result<(), Failure> {
-        match tools.parse(&self.spec, cx).await.map_err(|error| tool_failure(&error))? {
-            ParseOutcome::Rejected(diagnostics) => Err(self.rejected(&diagnostics, "it does not parse")),
-            ParseOutcome::Accepted { .. } => Ok(()),
-        }
-    }
-
-    fn rejected(&self, diagnostics: &[Diagnostic], otherwise: &str) -> Failure {
-        let what = diagnostics.first().map_or_else(|| otherwise.to_owned(), ToString::to_string);
-        Failure::usage(format!("{}: {what}", self.path.display()))
     }
 
     /// The configuration, which has to name a behaviour.

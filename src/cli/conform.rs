@@ -16,6 +16,7 @@ use super::signals::cancel_on_signals;
 use super::terminal::{print_json_line, print_result};
 use super::tool_args::ToolArgs;
 use super::tools::{embedded_tools, tool_failure, tool_limits};
+use super::translated::translate;
 use crate::conform::{
     ComparedSpec, ConformError, ConformLog, ConformMap, Conformance, Verdict, conformance, window_conformance,
 };
@@ -36,14 +37,15 @@ pub(super) struct ConformArgs {
     /// compressed with gzip. `-` is standard input.
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
-    /// The map: which lines are which steps.
+    /// The map, which says which lines are which steps.
     #[arg(long, value_name = "FILE", default_value = "conform.toml")]
     pub map: PathBuf,
     /// Configuration file, whose invariants are checked in the states that explain the logs, except with --windows [default: the .cfg file with the name
     /// of the module, in the same folder].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Compare each event on its own, with the state that it, or the event before it, says.
+    /// Compare each event on its own. The state before it comes from its own `before`, or from the `after` of the event before it.
+    /// Invariants are not checked.
     #[arg(long)]
     pub windows: bool,
     /// The search ends undecided after N pairs of a state and the events before it.
@@ -148,7 +150,7 @@ pub(super) async fn conform(args: ConformArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format.plain());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
     let tools = embedded_tools()?;
-    loaded.translate(&tools, &cx).await?;
+    translate(&mut loaded, &tools, &cx).await?;
     display.announce(&format!("comparing {} with {}", counted(read.log.events.len(), "event"), args.spec.display()));
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
     // The translation declares the variables of an algorithm.

@@ -120,6 +120,7 @@ pub mod toolkit;
 mod tools;
 mod trace_out;
 mod translate;
+mod translated;
 mod trust;
 mod value_parsers;
 mod watch;

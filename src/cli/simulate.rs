@@ -24,14 +24,14 @@ const BATCH: u64 = 50;
 
 #[derive(Debug, Clone, ClapArgs)]
 pub(super) struct SimulateArgs {
-    /// Take N random walks instead of a search, with the embedded tools; an action that was taken rarely is preferred. It finds
-    /// violations of invariants and deadlocks, and never says that a property holds (status 3).
+    /// Take N random walks instead of searching all states, with the embedded tools; rarely taken actions are preferred. It reports violated
+    /// invariants, deadlocks and failed assertions, and never that a property holds (status 3) [N: 1000 if it is left out].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000", conflicts_with_all = ["distributed", "watch", "keep_translation"])]
     pub simulate: Option<u64>,
-    /// The largest number of steps of a walk.
+    /// Largest number of steps of a walk.
     #[arg(long, value_name = "D", default_value = "100", requires = "simulate")]
     pub depth: u64,
-    /// The walks are the same for the same seed.
+    /// Seed of the random numbers: the same seed takes the same walks.
     #[arg(long, value_name = "S", default_value = "1", requires = "simulate")]
     pub seed: u64,
 }
@@ -49,7 +49,10 @@ pub(super) async fn simulate(
     EMBEDDED_VERSION.clone_into(&mut outcome.version);
     for (what, names) in [("PROPERTY", &cfg.properties), ("ACTION_CONSTRAINT", &cfg.action_constraints)] {
         if !names.is_empty() {
-            outcome.warnings.push(format!("{what} {} was not looked at: walks evaluate invariants", names.join(", ")));
+            outcome.warnings.push(format!(
+                "{what} {} was not checked: walks check invariants, deadlocks and assertions",
+                names.join(", ")
+            ));
         }
     }
     let started = embedded_tools()?.step_through(request, &[], true, cx).await.map_err(|error| tool_failure(&error))?;
@@ -87,7 +90,7 @@ pub(super) async fn simulate(
     outcome.coverage = Some(coverage(request, &total.taken));
     outcome.verdict = match (&total.violation, &total.failed, why_ended) {
         (Some(violation), ..) => {
-            outcome.warnings.push(format!("found by walk {} of seed {}", violation.walk + 1, args.seed));
+            outcome.warnings.push(format!("walk {} (seed {}) found the violation", violation.walk + 1, args.seed));
             outcome.trace = Some(trace(&violation.start, &violation.path));
             let violated = match &violation.what {
                 WalkViolationKind::Invariant(name) => {
@@ -99,7 +102,7 @@ pub(super) async fn simulate(
         }
         (None, Some(failure), _) => {
             outcome.trace = Some(trace(&failure.start, &failure.path));
-            outcome.warnings.push(format!("met by walk {} of seed {}", failure.walk + 1, args.seed));
+            outcome.warnings.push(format!("the evaluation failed in walk {} (seed {})", failure.walk + 1, args.seed));
             match failure.why.split_once(ASSERT) {
                 Some((_, text)) => {
                     // The message, in quotation marks and before its place.
@@ -115,6 +118,10 @@ pub(super) async fn simulate(
                 )),
             }
         }
+        (None, None, _) if cx.cancel.is_cancelled() => Verdict::inconclusive(format!(
+            "interrupted after {} of {wanted} walks without a violation (seed {})",
+            total.walks, args.seed
+        )),
         (None, None, Some(why)) => Verdict::inconclusive(why),
         (None, None, None) => {
             let ended = if total.walks < wanted {

@@ -14,7 +14,7 @@ pub struct LogPlace {
     pub file: PathBuf,
     /// From 1; in a file with one JSON list, the number of the item.
     pub line: usize,
-    /// The number of the span in an export of OpenTelemetry, from 1.
+    /// The place in the list of spans and their events, from 1, in an export of OpenTelemetry.
     pub span: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for LogPlace {
             write!(f, "{}:{}", self.file.display(), self.line)?;
         }
         match self.span {
-            Some(span) => write!(f, ", span {span}"),
+            Some(span) => write!(f, ", record {span}"),
             None => Ok(()),
         }
     }

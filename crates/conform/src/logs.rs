@@ -135,7 +135,7 @@ impl ConformLog {
     }
 }
 
-/// A file that is given twice would be compared twice.
+/// Refuses a log that is given twice.
 fn refuse_repeated(files: &[PathBuf]) -> Result<(), ConformError> {
     let mut seen = BTreeSet::new();
     for file in files {

@@ -297,7 +297,7 @@ impl ConformMap {
         TextForm::new(&self.log.patterns, &self.log.json, self.log.other_lines)?;
         let LogKeys { clock, time, start, end, overlap, .. } = &self.log;
         if *overlap && (start.is_none() || clock.is_some()) {
-            return Err("`overlap` in [log] is for `start` and `end`, without `clock`".to_owned());
+            return Err("`overlap` in [log] needs `start` and `end`, and cannot be combined with `clock`".to_owned());
         }
         if start.is_some() != end.is_some() {
             return Err("[log] needs both `start` and `end`, or neither".to_owned());
@@ -427,7 +427,7 @@ mod tests {
             (&format!("[fields]\nx = {{ path = \"$.x\", vals = \"t\" }}\n{event}"), "unknown field `vals`"),
             (&format!("[log]\nstart = \"$.s\"\n{event}"), "both `start` and `end`"),
             (&format!("[log.patterns]\na = '(?P<x'\n{event}"), "the pattern `a` is no regular expression"),
-            (&format!("[log.patterns]\na = '(?P<pattern>x)'\n{event}"), "a group `pattern`"),
+            (&format!("[log.patterns]\na = '(?P<pattern>x)'\n{event}"), "a group called `pattern`"),
             (&format!("[log]\njson = [\"body\"]\n{event}"), "the group `body`, which no pattern has"),
             (&format!("[constants]\nN = {{ values_of = \"x\" }}\n{event}"), "the constant N names the field `x`"),
             (&format!("{event}sends = \"x\"\n"), "names the field `x`"),

@@ -187,7 +187,7 @@ fn describe(map: &ConformMap, files: usize, has_messages: bool) -> String {
     let order = match (&keys.clock, &keys.start, &keys.time) {
         (Some(_), Some(_), _) => "vector clocks and time intervals",
         (Some(_), None, _) => "vector clocks",
-        (None, Some(_), _) if keys.overlap => "time intervals alone",
+        (None, Some(_), _) if keys.overlap => "time intervals only",
         (None, Some(_), _) => "time intervals",
         (None, None, Some(_)) => "time",
         (None, None, None) if has_messages => "the order of each process",
@@ -245,7 +245,7 @@ fn check_times(lines: &[LogLine], processes: &[String], of_process: &[Vec<usize>
             {
                 let what = format!("the time of {process} goes backwards here");
                 return Err(ConformError::at(&lines[pair[1]].place, what).with_hint(
-                    "sort the lines of a process, or say `overlap = true` in [log] if its steps can overlap",
+                    "sort the lines of each process by time; with `start` and `end` alone, `overlap = true` in [log] says that steps overlap",
                 ));
             }
         }

@@ -156,7 +156,7 @@ fn spans(export: &Value) -> Result<Vec<Value>, String> {
                     let time = event.get("timeUnixNano").cloned().map(nanoseconds);
                     let own = [
                         ("event", event.get("name").cloned()),
-                        ("of", part("name")),
+                        ("span_name", part("name")),
                         ("start", time.clone()),
                         ("end", time),
                         ("attributes", Some(Value::Object(attributes(event)))),

@@ -31,7 +31,7 @@ pub struct Conformance {
     pub verdict: Verdict,
     /// The first line for a person.
     pub headline: String,
-    /// What follows it.
+    /// Further lines of the report.
     pub details: Vec<String>,
     /// The place of the first event that no behaviour explains, or after which an invariant is violated.
     #[serde(serialize_with = "as_text")]
@@ -71,7 +71,7 @@ pub struct PathStep {
     pub state: Vec<(String, String)>,
 }
 
-/// A specification with what is known of it.
+/// The module of a specification, and what the documents of its run say about its steps.
 #[derive(Debug, Clone)]
 pub struct ComparedSpec<'a> {
     pub module: &'a Module,
@@ -127,7 +127,7 @@ impl Conformance {
             }
         }
         // Sequences of overlapping intervals, and a single one, are no processes.
-        let has_processes = read.processes.len() > 1 && !read.order.contains("alone");
+        let has_processes = read.processes.len() > 1 && read.order != OVERLAPPING;
         self.left_out_states = path.left_out;
         for (step, state) in &path.states {
             let (texts, event) = match step {
@@ -152,7 +152,7 @@ impl Conformance {
         }
     }
 
-    /// A line break in an expression or a value begins no line.
+    /// Replaces line breaks in expressions and values by blanks, so that none begins a line of the report.
     fn keep_lines(&mut self) {
         for text in std::iter::once(&mut self.headline).chain(&mut self.details) {
             if text.contains(['\n', '\r']) {
@@ -174,7 +174,10 @@ impl Conformance {
             "\ncompared: {} ({} ignored), {}, ordered by {}",
             count(self.events, "event"),
             count(self.ignored, "line"),
-            count(self.processes, if self.processes == 1 { "sequence" } else { "process" }),
+            count(
+                self.processes,
+                if self.processes == 1 || self.order == OVERLAPPING { "sequence" } else { "process" }
+            ),
             self.order
         );
         for (name, value) in &self.constants {
@@ -187,7 +190,7 @@ impl Conformance {
             let _ = writeln!(text, "hidden steps used: {}", self.hidden_steps);
         }
         if !self.labels_not_named.is_empty() {
-            let _ = writeln!(text, "labels that no step of it names: {}", self.labels_not_named.join(", "));
+            let _ = writeln!(text, "labels that no step names: {}", self.labels_not_named.join(", "));
         }
         if !self.unused_observations.is_empty() {
             let _ =
@@ -211,6 +214,9 @@ fn as_text<S: Serializer>(place: &Option<LogPlace>, serializer: S) -> Result<S::
         None => serializer.serialize_none(),
     }
 }
+
+/// How events that may overlap within a process are ordered.
+const OVERLAPPING: &str = "time intervals only";
 
 fn count(number: usize, thing: &str) -> String {
     let plural = if thing.ends_with('s') { format!("{thing}es") } else { format!("{thing}s") };
@@ -248,10 +254,10 @@ fn report_behaviour(conformance: &mut Conformance, behaviour: &Behaviour, read: 
     conformance.verdict = Verdict::BreaksRequirement;
     let invariants = violation.invariants.join(", ");
     let place = violation.after.map(|event| read.places[event as usize].clone());
-    let when = if violation.is_within { "within the steps of" } else { "after" };
+    let when = if violation.is_within { "between the steps of" } else { "after" };
     let after = place.as_ref().map_or("in the initial state".to_owned(), |place| format!("{when} {place}"));
     conformance.headline = format!(
-        "breaks a requirement: behaviours explain the log, but each of them violates {invariants}, this one {after}"
+        "breaks a requirement: each behaviour that explains the log violates an invariant; the one shown violates {invariants} {after}"
     );
     conformance.place = place;
     conformance.details.push("the state there:".to_owned());
@@ -288,7 +294,7 @@ fn report_deviation(conformance: &mut Conformance, prefix: &LongestPrefix, read:
     details.push(match prefix.other_states {
         0 => "the state of the specification there:".to_owned(),
         others => {
-            format!("of {} states of the specification there, the one that contradicts the log least:", others + 1)
+            format!("one of {} states of the specification there, which contradicts the log least:", others + 1)
         }
     });
     details.extend(prefix.state.iter().map(|(name, value)| format!("  {name} = {value}")));
@@ -379,7 +385,7 @@ pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedS
     if refused.len() > MAX_SHOWN {
         details.push(format!("and {} more", refused.len() - MAX_SHOWN));
     }
-    details.push("invariants are not looked at".to_owned());
+    details.push("invariants were not checked".to_owned());
     if let Some((event, variable)) = incomplete.first() {
         details.push(format!(
             "not compared: {}, the first of them {}, because the value of {variable} before the step is not known",
@@ -392,9 +398,9 @@ pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedS
         (
             Verdict::Deviates,
             format!(
-                "deviates: {} of {} that were compared, the first at {}",
+                "deviates: {} of {} are no steps of the specification, the first at {}",
                 refused.len(),
-                count(compared, "event"),
+                count(compared, "compared event"),
                 place(first.event)
             ),
         )
@@ -406,11 +412,10 @@ pub fn window_conformance(windows: &Windows, read: &ConformLog, spec: &ComparedS
     } else {
         (
             Verdict::Conforms,
-            format!(
-                "conforms: each of {} is a step of the specification",
-                count(compared, "event that was compared")
-                    .replace("event that was compareds", "events that were compared")
-            ),
+            match compared {
+                1 => "conforms: the compared event is a step of the specification".to_owned(),
+                _ => format!("conforms: all {compared} compared events are steps of the specification"),
+            },
         )
     };
     conformance.keep_lines();

@@ -23,8 +23,10 @@ pub(super) struct TextForm<'m> {
 }
 
 impl<'m> TextForm<'m> {
+    /// Compiles the patterns of a map.
+    ///
     /// # Errors
-    /// A pattern is no regular expression with a named group.
+    /// A pattern is no regular expression, a group is called `pattern`, or `json` names a group that no pattern has.
     pub(super) fn new(
         texts: &'m BTreeMap<String, String>,
         json: &'m [String],
@@ -35,7 +37,9 @@ impl<'m> TextForm<'m> {
             let pattern =
                 Regex::new(text).map_err(|e| format!("the pattern `{name}` is no regular expression: {e}"))?;
             if pattern.capture_names().flatten().any(|group| group == "pattern") {
-                return Err(format!("the pattern `{name}` has a group `pattern`, which is the name of the pattern"));
+                return Err(format!(
+                    "the pattern `{name}` has a group called `pattern`: give it another name, because `$.pattern` is the name of the pattern"
+                ));
             }
             patterns.push((name.as_str(), pattern));
         }
@@ -60,7 +64,9 @@ impl<'m> TextForm<'m> {
         for (name, pattern) in &self.patterns {
             let Some(captures) = pattern.captures(line) else { continue };
             if let Some((other, ..)) = found {
-                return Err(format!("the line matches the patterns `{other}` and `{name}`, and one is needed"));
+                return Err(format!(
+                    "the line matches the patterns `{other}` and `{name}`: write them so that only one fits"
+                ));
             }
             found = Some((*name, pattern, captures));
         }

@@ -115,7 +115,7 @@ impl EmbeddedToolchain {
     }
 
     /// Compares each event of a log on its own: whether one of its steps leads from the state before it to the one after it. The
-    /// inner error says why that is not known of any.
+    /// inner error says why no event could be compared.
     pub async fn check_windows(
         &self,
         request: &CheckRequest,

@@ -1,5 +1,5 @@
-//! Steps through a specification: a child of our own program keeps the states and answers one question after the other. It decides
-//! nothing: verdicts come from a check.
+//! Steps through a specification: a child of our own program keeps the states and answers one question at a time. `explore` shows the
+//! answers, and `check --simulate` takes violations from random walks.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -20,7 +20,7 @@ pub(super) const PREFIX: &str = "steps:";
 /// The start of a line with an answer. What the specification prints cannot begin so: strings are printed in quotation marks.
 pub(super) const ANSWER_PREFIX: &str = "tlaforge-answer:";
 
-/// The child reads it from standard input, and then questions.
+/// A task that the child reads first; questions follow on standard input.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
     pub(super) source: Source,
@@ -156,7 +156,8 @@ pub enum WalkViolationKind {
 
 /// A child that steps through a specification. It ends when this is dropped.
 ///
-/// Its answers are about the specification without its `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW` and `SYMMETRY`.
+/// Its answers ignore `ACTION_CONSTRAINT`, `VIEW` and `SYMMETRY`, and `CONSTRAINT` unless it was started to keep it: then a walk ends at a
+/// state that violates one.
 #[derive(Debug)]
 pub struct Stepper {
     child: Child,

@@ -94,7 +94,7 @@ class Manager:
 
     def expire(self, client):
         if client not in self.queue and client not in self.holders:
-            return  # A crash of an idle client concerns nobody.
+            return  # The crash of an idle client changes nothing.
         self.queue = [other for other in self.queue if other != client]
         if self.bug != "expired_holder_stays":
             self.holders = [holder for holder in self.holders if holder != client]
@@ -191,7 +191,7 @@ def supervise(arguments):
         process.kill()
     if running and not arguments.bug:
         sys.exit("the clients did not end within 300 s")
-    # What happens after the end of the clients concerns nobody.
+    # Nothing more is logged: the clients have ended.
     manager.lock.acquire()
 
 

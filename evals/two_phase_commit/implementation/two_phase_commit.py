@@ -4,7 +4,7 @@
     two_phase_commit.py FOLDER [--seed N] [--participants N] [--crashes N] [--bug NAME]
 
 Each process writes what it does to FOLDER/NAME.log, a line of JSON for each step, with a vector clock. The file is also its
-log in the sense of the protocol: who comes back after a crash reads it. With --bug, the program has one of the BUGS.
+log in the sense of the protocol: a process reads it when it starts again. With --bug, the program has one of the BUGS.
 """
 
 import argparse
@@ -69,7 +69,7 @@ class Node:
             self.records.append(record)
 
     def send(self, to, **message):
-        """Sends a message, which is lost if nobody listens."""
+        """Sends a message; it is lost if the receiver is down."""
         text = json.dumps({"from": self.name, "clock": self.clock, **message})
         try:
             with socket.create_connection(("127.0.0.1", self.ports[to]), timeout=1) as connection:
@@ -163,7 +163,7 @@ def participant(node, bug, crashes, unwilling):
         asked = asked or bool(message and message.get("prepare"))
         told = bool(message and message.get("decision"))
         if vote == "none" and (asked or told):
-            # Who hears a decision before the question need not wait for the question.
+            # A participant that hears a decision first need not wait for the question.
             vote = "no" if unwilling or told else "yes"
             if bug == "commit_without_all_votes" and unwilling:
                 # The others answer first.

@@ -19,6 +19,7 @@ use crate::cli::spec_files::read_spec;
 use crate::cli::terminal::{print_json_line, print_message, print_result};
 use crate::cli::tool_args::ToolArgs;
 use crate::cli::tools::{embedded_tools, tool_limits};
+use crate::cli::translated::{require_parsed, translate};
 use crate::exit::Exit;
 use crate::toolchain::{CheckRequest, ToolContext};
 
@@ -58,8 +59,8 @@ pub(in crate::cli) async fn explore(args: ExploreArgs) -> Result<Exit, Failure> 
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.show_check_progress(&p) };
     let tools = embedded_tools()?;
-    loaded.translate(&tools, &cx).await?;
-    loaded.require_parsed(&tools, &cx).await?;
+    translate(&mut loaded, &tools, &cx).await?;
+    require_parsed(&loaded, &tools, &cx).await?;
     let request = CheckRequest { spec: loaded.spec.clone(), cfg_text: loaded.cfg_text.clone(), cfg };
     let mut exploration = Exploration::start(&tools, request, &cx).await?;
     let Some(commands) = commands else { return prompt::ask(&mut exploration).await };

@@ -47,10 +47,6 @@ impl<'a> Exploration<'a> {
         Ok(exploration)
     }
 
-    pub(super) fn module_name(&self) -> &str {
-        &self.request.spec.name
-    }
-
     pub(super) fn module(&self) -> Option<Module> {
         Module::parse(&self.request.spec.text).ok()
     }
@@ -67,7 +63,8 @@ impl<'a> Exploration<'a> {
     pub(super) fn action_names(&self) -> Vec<String> {
         let possible = self.possible.steps.iter().map(|step| action_words(&step.action, &step.arguments));
         let prevented = self.possible.prevented.iter().map(|step| action_words(&step.action, &step.arguments));
-        possible.chain(prevented).collect()
+        let all: std::collections::BTreeSet<String> = possible.chain(prevented).collect();
+        all.into_iter().collect()
     }
 
     /// The initial states, of which one is chosen if there are several.
@@ -103,13 +100,15 @@ impl<'a> Exploration<'a> {
     pub(super) async fn take(&mut self, number: usize) -> Result<(), String> {
         if self.path.is_empty() {
             let state = number.checked_sub(1).and_then(|at| self.initial.get(at)).cloned();
-            let state = state.ok_or_else(|| format!("there are initial states 1 to {}", self.initial.len()))?;
+            let state = state.ok_or_else(|| {
+                format!("there is no initial state {number}: give a number from 1 to {}", self.initial.len())
+            })?;
             return self.go(None, state).await;
         }
         let step = number.checked_sub(1).and_then(|at| self.possible.steps.get(at)).cloned();
         let step = step.ok_or_else(|| match self.possible.steps.len() {
             0 => "no step is possible here; `why` says what prevents each action".to_owned(),
-            count => format!("there are steps 1 to {count}; `steps` lists them"),
+            count => format!("there is no step {number}: give a number from 1 to {count}; `steps` lists them"),
         })?;
         let state = step.to.clone();
         self.go(Some(step), state).await
@@ -144,7 +143,7 @@ impl<'a> Exploration<'a> {
     pub(super) async fn undo(&mut self, steps: usize) -> Result<(), String> {
         let left = self.path.len().checked_sub(steps).filter(|left| *left > 0 || self.initial.len() > 1);
         let Some(left) = left else {
-            return Err(format!("there are {} steps to undo", self.path.len().saturating_sub(1)));
+            return Err(format!("cannot go back {steps} steps: the path has {}", self.path.len().saturating_sub(1)));
         };
         let number = left.checked_sub(1).map(|at| self.path[at].1.number);
         self.possible = match number {

@@ -5,6 +5,8 @@ use serde::Serialize;
 use super::commands::{COMMANDS, Command};
 use super::exploration::{CHOOSE_FIRST, Exploration, action_words, without_blanks};
 use crate::cli::trace_out::TraceFile;
+use crate::tla::Trace;
+use crate::tla::changes::{Change, Difference};
 use crate::toolchain::{FalseConjunct, PossibleSteps, PreventedStep, SteppedState};
 
 /// The result of a command.
@@ -120,16 +122,23 @@ fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, Stri
     if !prevented.is_empty() {
         return Ok(Told::Why(prevented));
     }
+    let failed = possible
+        .failed
+        .iter()
+        .filter(|(name, _)| action.is_none_or(|action| without_blanks(name) == without_blanks(action)));
+    let failed: Vec<String> = failed.map(|(name, why)| format!("{name} cannot be evaluated here: {why}")).collect();
+    if !failed.is_empty() {
+        return Ok(Told::Text(failed.join("\n")));
+    }
     match action {
         Some(action) if possible.steps.iter().any(|step| is_meant(&step.action, &step.arguments)) => {
             Err(format!("{action} is possible here"))
         }
         Some(action) => Err(format!(
-            "{action} is no action here: those of {} are {}",
-            exploration.module_name(),
+            "{action} is no action in this state; its actions are {}",
             exploration.action_names().join(", ")
         )),
-        None => Ok(Told::Text("nothing is prevented: each action has a step".to_owned())),
+        None => Ok(Told::Text("no action is prevented here".to_owned())),
     }
 }
 
@@ -168,6 +177,21 @@ fn changes(before: &SteppedState, after: &SteppedState) -> Vec<(String, String)>
     pairs.filter(|(before, after)| before != after).map(|(_, after)| after.clone()).collect()
 }
 
+/// What differs after a step, by the entries of functions, records and sequences and the elements of sets.
+fn changed_entries(before: &SteppedState, after: &SteppedState) -> Vec<String> {
+    let mut trace = Trace::default();
+    for (number, state) in (1..).zip([before, after]) {
+        trace.push(number, None, state.values.iter().cloned().collect());
+    }
+    let changes = trace.steps.windows(2).flat_map(|pair| crate::tla::changes::changes(&pair[0], &pair[1]));
+    let words = |Change { path, difference }| match difference {
+        Difference::Replaced { after, .. } => format!("{path} = {after}"),
+        Difference::Added { value } => format!("{path} gets {value}"),
+        Difference::Removed { value } => format!("{path} loses {value}"),
+    };
+    changes.map(words).collect()
+}
+
 fn steps_text(at: usize, state: &SteppedState, possible: &PossibleSteps) -> String {
     let mut lines = vec![format!("state {at}: {}", assignments(&state.values, ", "))];
     if !state.violated.is_empty() {
@@ -177,8 +201,8 @@ fn steps_text(at: usize, state: &SteppedState, possible: &PossibleSteps) -> Stri
         lines.push(format!("{name} cannot be evaluated here: {why}"));
     }
     for (number, step) in (1..).zip(&possible.steps) {
-        let changed = changes(state, &step.to);
-        let what = if changed.is_empty() { "nothing changes".to_owned() } else { assignments(&changed, ", ") };
+        let changed = changed_entries(state, &step.to);
+        let what = if changed.is_empty() { "nothing changes".to_owned() } else { changed.join(", ") };
         let violated = if step.to.violated.is_empty() {
             String::new()
         } else {
@@ -239,7 +263,7 @@ impl Serialize for Told {
                     })
                     .collect();
                 json!({
-                    "at": at, "state": object(&state.values), "violated": state.violated, "steps": steps,
+                    "state_number": at, "state": object(&state.values), "violated": state.violated, "steps": steps,
                     "not_evaluated": failures(&[possible.failed.as_slice(), &state.not_evaluated].concat()),
                 })
             }

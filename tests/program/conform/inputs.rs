@@ -152,7 +152,7 @@ fn spans_of_opentelemetry_are_events_with_an_interval() {
     mail.write("a.json", (one.clone() + &late).as_bytes()).ends(
         &["a.json"],
         0,
-        &["3 events (3 lines ignored)", "ordered by time intervals alone"],
+        &["3 events (3 lines ignored)", "ordered by time intervals only"],
     );
     // The earlier name of scopes, and what is no export.
     mail.write("d.json", (one.clone() + &late).replace("scopeSpans", "instrumentationLibrarySpans").as_bytes());
@@ -168,7 +168,7 @@ fn spans_of_opentelemetry_are_events_with_an_interval() {
     // One object on several lines; and a span that began only after the other one had ended.
     let later = export("two", &[span("write", 2, "", 45, 50)]);
     mail.write("b.json", one.replace(",\"", ",\n\"").as_bytes()).write("c.json", later.as_bytes());
-    mail.ends(&["b.json", "c.json"], 1, &["no behaviour of the specification explains b.json:1, span 3 (read)"]);
+    mail.ends(&["b.json", "c.json"], 1, &["no behaviour of the specification explains b.json:1, record 3 (read)"]);
 }
 
 #[test]
@@ -233,11 +233,7 @@ fn an_event_can_be_several_steps_in_a_row() {
     // An invariant that only a state between the two steps violates.
     let module = MODULE.replace("NoSelf ==", "Settled == \\A p \\in sent : read[p] # 0\nNoSelf ==");
     mail.write("Mail.tla", module.as_bytes()).write("Mail.cfg", format!("{CFG}INVARIANT Settled\n").as_bytes());
-    mail.ends(
-        &["a.log"],
-        1,
-        &["each of them violates Settled, this one within the steps of a.log:1", "read = <<0, 0>>"],
-    );
+    mail.ends(&["a.log"], 1, &["the one shown violates Settled between the steps of a.log:1", "read = <<0, 0>>"]);
 }
 
 #[test]
@@ -276,7 +272,7 @@ fn events_with_whole_states_are_compared_one_by_one() {
         &["a.log", "--windows"],
         0,
         &[
-            "each of 2 events that were compared",
+            "all 2 compared events are steps",
             "write: 1 of 1 step, 1 not compared",
             "read: 1 of 1 step",
             "the value of pc before the step is not known",
@@ -291,7 +287,7 @@ fn events_with_whole_states_are_compared_one_by_one() {
         &["b.log", "--windows"],
         1,
         &[
-            "deviates: 1 of 2 events that were compared, the first at b.log:2",
+            "deviates: 1 of 2 compared events are no steps of the specification, the first at b.log:2",
             "sent is {1, 2} in the specification and {2} in the log",
             "read: 1 of 1 step",
         ],
@@ -307,12 +303,12 @@ fn events_with_whole_states_are_compared_one_by_one() {
     let ordered = clock(&first, "{\"1\": 1}") + &clock(&second, "{\"1\": 1, \"2\": 1}");
     let unordered = clock(&first, "{\"1\": 1}") + &clock(&second, "{\"2\": 1}");
     mail.write("conform.toml", by_process.as_bytes());
-    mail.write("d.log", ordered.as_bytes()).ends(&["d.log", "--windows"], 0, &["each of 1 event that was compared"]);
+    mail.write("d.log", ordered.as_bytes()).ends(&["d.log", "--windows"], 0, &["the compared event is a step"]);
     mail.write("e.log", unordered.as_bytes()).ends(&["e.log", "--windows"], 3, &["no event could be compared"]);
     let interleaved =
         clock(&first, "{\"1\": 1}") + &clock(&third, "{\"1\": 2, \"2\": 1}") + &clock(&second, "{\"1\": 1, \"2\": 1}");
     mail.write("f.log", interleaved.as_bytes()).ends(&["f.log"], 0, &["conforms"]);
-    mail.ends(&["f.log", "--windows"], 0, &["each of 2 events that were compared"]);
+    mail.ends(&["f.log", "--windows"], 0, &["all 2 compared events are steps"]);
     mail.write("conform.toml", format!("{map}[hidden]\nsteps = [\"Write(2)\"]\n").as_bytes());
     mail.ends(&["a.log", "--windows"], 3, &["no event could be compared"]);
 }
