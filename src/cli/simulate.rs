@@ -103,8 +103,8 @@ pub(super) async fn simulate(
         (None, Some(failure), _) => {
             outcome.trace = Some(trace(&failure.start, &failure.path));
             outcome.warnings.push(format!("the evaluation failed in walk {} (seed {})", failure.walk + 1, args.seed));
-            match failure.why.split_once(ASSERT) {
-                Some((_, text)) => {
+            match failure.why.strip_prefix(ASSERT) {
+                Some(text) => {
                     // The message, in quotation marks and before its place.
                     let name = text.rsplit_once(" (line ").map_or(text, |(text, _)| text).trim_matches('"').to_owned();
                     let name = Some(name).filter(|name| !name.is_empty());

@@ -81,7 +81,7 @@ fn labels(answer: &Value) -> Vec<String> {
 #[test]
 fn a_path_is_taken_step_by_step_and_undone() {
     let stock = Stock::new(MODULE, CFG);
-    let told = stock.explore(&[
+    let answers = stock.explore(&[
         "2",
         "Sell(1)",
         "Sell( 1 )",
@@ -97,41 +97,45 @@ fn a_path_is_taken_step_by_step_and_undone() {
         "Reopen",
         "path",
     ]);
-    assert_eq!(told[0]["initial"].as_array().unwrap().len(), 2);
-    assert_eq!(labels(&told[1]), ["Sell(1)", "Sell(2)"]);
-    assert_eq!(told[1]["steps"][1]["changes"], serde_json::json!({"left": "0", "sold": "2"}));
-    assert_eq!(told[3]["state"], serde_json::json!({"left": "0", "sold": "2", "open": "TRUE"}));
-    assert_eq!(labels(&told[3]), ["Fill", "Fill"]);
-    let why = told[4].to_string();
+    assert_eq!(answers[0]["initial"].as_array().unwrap().len(), 2);
+    assert_eq!(labels(&answers[1]), ["Sell(1)", "Sell(2)"]);
+    assert_eq!(answers[1]["steps"][1]["changes"], serde_json::json!({"left": "0", "sold": "2"}));
+    assert_eq!(answers[3]["state"], serde_json::json!({"left": "0", "sold": "2", "open": "TRUE"}));
+    assert_eq!(labels(&answers[3]), ["Fill", "Fill"]);
+    let why = answers[4].to_string();
     for part in ["`sold >= Max", "(2 and 3)", "Sell(1) is not possible: the condition `n <= left`", "(1 and 0)"] {
         assert!(why.contains(part), "{part}: {why}");
     }
     // A definition that only stands for another one names the step, and the condition is that of the other one.
     assert!(why.contains("Reopen is not possible: the condition `open = was"), "{why}");
-    assert!(told[5]["error"].as_str().unwrap().contains("Fill has several steps: 1, 2"), "{}", told[5]);
-    assert_eq!(told[7]["state"]["left"], "1");
-    assert_eq!(told[8]["state_number"], 2);
-    assert_eq!(told[9]["value"], "<<1, 2>>");
+    assert!(answers[5]["error"].as_str().unwrap().contains("Fill has several steps: 1, 2"), "{}", answers[5]);
+    assert_eq!(answers[7]["state"]["left"], "1");
+    assert_eq!(answers[8]["state_number"], 2);
+    assert_eq!(answers[9]["value"], "<<1, 2>>");
     // Never more than 3 + 1 are sold.
-    assert!(told[10]["error"].as_str().unwrap().contains("is FALSE in each of the"), "{}", told[10]);
-    assert!(told[11].to_string().contains("(TRUE and FALSE)"), "{}", told[11]);
-    assert!(told[12]["error"].as_str().unwrap().contains("Close is not possible here; `why Close`"), "{}", told[12]);
-    assert_eq!(told[14]["path"][1]["step"], "Sell(1)");
+    assert!(answers[10]["error"].as_str().unwrap().contains("is FALSE in each of the"), "{}", answers[10]);
+    assert!(answers[11].to_string().contains("(TRUE and FALSE)"), "{}", answers[11]);
+    assert!(
+        answers[12]["error"].as_str().unwrap().contains("Close is not possible here; `why Close`"),
+        "{}",
+        answers[12]
+    );
+    assert_eq!(answers[14]["path"][1]["step"], "Sell(1)");
 }
 
 #[test]
 fn goto_takes_a_shortest_path_and_a_violation_is_named() {
     let stock = Stock::new(MODULE, CFG);
-    let told = stock.explore(&["1", "goto ~Within", "path", "save path.itf.json", "undo 9"]);
-    assert_eq!(told[2]["violated"], serde_json::json!(["Within"]));
-    assert_eq!(told[2]["state"]["sold"], "4");
+    let answers = stock.explore(&["1", "goto ~Within", "path", "save path.itf.json", "undo 9"]);
+    assert_eq!(answers[2]["violated"], serde_json::json!(["Within"]));
+    assert_eq!(answers[2]["state"]["sold"], "4");
     // Sell 1, fill 2, sell 1, … : 1 + 1 would leave one; 1, fill, 1, 1, fill, 2 is too long; 1, fill, 1 … is found by a search.
     let steps: Vec<&str> =
-        told[3]["path"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
+        answers[3]["path"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
     assert_eq!(steps.first(), Some(&"initial state"));
     let itf: Value = serde_json::from_str(&fs::read_to_string(stock.0.path().join("path.itf.json")).unwrap()).unwrap();
     assert_eq!(itf["states"].as_array().unwrap().len(), steps.len());
-    assert!(told[5]["error"].as_str().unwrap().contains("cannot go back 9 steps"), "{}", told[5]);
+    assert!(answers[5]["error"].as_str().unwrap().contains("cannot go back 9 steps"), "{}", answers[5]);
 }
 
 #[test]
@@ -172,9 +176,9 @@ fn what_cannot_be_explored_says_why_and_other_commands_go_on() {
     }
     // An action that fails hides no other one.
     let module = MODULE.replace("Fill == /\\ left = 0", "Fill == /\\ 1 \\div sold = 0 /\\ left = 0");
-    let told = Stock::new(&module, CFG).explore(&["1"]);
-    assert_eq!(labels(&told[1]), ["Sell(1)"]);
-    assert_eq!(told[1]["not_evaluated"][0]["what"], "Fill");
+    let answers = Stock::new(&module, CFG).explore(&["1"]);
+    assert_eq!(labels(&answers[1]), ["Sell(1)"]);
+    assert_eq!(answers[1]["not_evaluated"][0]["what"], "Fill");
 }
 
 /// The states that the steps of `explore` reach are those that a check counts, and each step is one of the next-state relation.
@@ -189,8 +193,8 @@ fn all_steps_together_reach_the_states_of_a_check() {
     let mut open: Vec<Vec<String>> = vec![vec!["1".to_owned()], vec!["2".to_owned()]];
     while let Some(path) = open.pop() {
         let commands: Vec<&str> = path.iter().map(String::as_str).collect();
-        let told = stock.explore(&commands);
-        let last = told.last().unwrap();
+        let answers = stock.explore(&commands);
+        let last = answers.last().unwrap();
         let state = last["state"].to_string();
         if known.insert(state, path.clone()).is_some() {
             continue;
@@ -271,18 +275,18 @@ fn walks_find_violations_and_never_say_that_a_property_holds() {
 fn an_invariant_that_cannot_be_evaluated_is_not_called_violated() {
     let module = MODULE.replace("Within ==", "Within == sold < 1 \\/ 1 \\div 0 = 1\nOther ==");
     let stock = Stock::new(&module, CFG);
-    let told = stock.explore(&["why", "save a.json", "1", "1", "save a.json", "save a.json", "save a.tla"]);
+    let answers = stock.explore(&["why", "save a.json", "1", "1", "save a.json", "save a.json", "save a.tla"]);
     for at in [1, 2] {
-        assert!(told[at]["error"].as_str().unwrap().contains("choose an initial state first"), "{}", told[at]);
+        assert!(answers[at]["error"].as_str().unwrap().contains("choose an initial state first"), "{}", answers[at]);
     }
-    assert_eq!(told[4]["violated"], serde_json::json!([]));
-    assert_eq!(told[4]["not_evaluated"][0]["what"], "Within", "{}", told[4]);
-    assert!(told[6]["error"].as_str().unwrap().contains("a.json exists"), "{}", told[6]);
-    assert!(told[7]["error"].as_str().unwrap().contains("is saved as .itf.json"), "{}", told[7]);
+    assert_eq!(answers[4]["violated"], serde_json::json!([]));
+    assert_eq!(answers[4]["not_evaluated"][0]["what"], "Within", "{}", answers[4]);
+    assert!(answers[6]["error"].as_str().unwrap().contains("a.json exists"), "{}", answers[6]);
+    assert!(answers[7]["error"].as_str().unwrap().contains("is saved as .itf.json"), "{}", answers[7]);
     // Messages are about the expression, not about a module of ours.
-    let told =
+    let answers =
         stock.explore(&["1", "eval x'", "eval sold'", "eval CHOOSE z \\in {} : TRUE", "eval 1 ====", "goto sold' = 1"]);
-    for answer in &told[2..] {
+    for answer in &answers[2..] {
         let error = answer["error"].as_str().unwrap_or_else(|| panic!("{answer}"));
         assert!(!error.contains("Tlaforge"), "{error}");
     }

@@ -282,14 +282,16 @@ impl<'m> Reader<'m> {
         };
         let messages = |field: fn(&EventRule) -> Option<&String>| {
             let rule = event.as_ref().map(|(kind, _)| &self.map.events[*kind]);
-            let found = rule.and_then(field).and_then(|name| raw.get(name.as_str()));
-            match found {
-                Some(Value::Array(all)) => all.iter().map(process_name).collect(),
-                found => found.into_iter().map(process_name).collect(),
+            let Some(name) = rule.and_then(field) else { return Ok(Vec::new()) };
+            match raw.get(name.as_str()) {
+                Some(Value::Array(all)) => Ok(all.iter().map(process_name).collect()),
+                Some(one) => Ok(vec![process_name(one)]),
+                // Without it, nothing would order the event.
+                None => Err(wrong(format!("there is no `{name}`, which names the messages of this event"))),
             }
         };
-        let sends = messages(|rule| rule.sends.as_ref());
-        let receives = messages(|rule| rule.receives.as_ref());
+        let sends = messages(|rule| rule.sends.as_ref())?;
+        let receives = messages(|rule| rule.receives.as_ref())?;
         Ok(LogLine { place, process, clock, times, sends, receives, event })
     }
 

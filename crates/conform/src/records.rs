@@ -36,8 +36,10 @@ pub(super) fn read_records(
         return Ok(left_out);
     }
     if text.trim_start().starts_with('[') {
-        let all: Vec<Value> = serde_json::from_str(text)
-            .map_err(|e| ConformError::at(&place(e.line()), format!("the list is not complete JSON: {e}")))?;
+        let all: Vec<Value> = serde_json::from_str(text).map_err(|e| {
+            ConformError::at(&place(e.line()), format!("the list is not complete JSON: {e}"))
+                .with_hint("if this is text, the map says with `patterns` in [log] what the lines are")
+        })?;
         for (at, value) in all.iter().enumerate() {
             each_of(value, place(at + 1), each)?;
         }

@@ -122,6 +122,9 @@ impl Compiled {
 
 /// The text up to the next conjunct on its line, if it is no operand of a weaker operator.
 fn first_conjunct(text: &str) -> &str {
+    if ["IF", "CASE", "LET"].iter().any(|word| text.starts_with(word)) {
+        return text;
+    }
     let (mut depth, mut in_string) = (0_i32, false);
     for (at, c) in text.char_indices() {
         match c {

@@ -1,4 +1,6 @@
-//! Finds the steps of a state by the action that takes each, with its arguments, and says of each other action which conjunct prevents it.
+//! Lists the steps of a state by action and arguments, and for each action without a step the conjunct that prevents it.
+
+use std::collections::BTreeSet;
 
 use tla_mc::eval::{Bufs, Cx};
 use tla_mc::value::Value;
@@ -9,7 +11,7 @@ use super::core_interpreter::{Env, Evaluated, Here, Interpreter};
 use super::steps::State;
 
 /// An action with its arguments, such as `Enter(1)`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ActionName {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
@@ -42,40 +44,42 @@ impl<'c> Interpreter<'c> {
         if let Some((_, next)) = &self.core.behaviour {
             let mut buffers = Bufs::default();
             let mut cx = buffers.cx(state, self.core.variables.len(), 0);
-            let walk = Walk { action: ActionName::default(), is_chosen: true };
-            if let Err(what) = self.walk(next, &Env::default(), &walk, &mut cx, &mut found) {
+            let context = ActionContext { action: ActionName::default(), is_chosen: true };
+            if let Err(what) = self.visit(next, &Env::default(), &context, &mut cx, &mut found) {
                 found.failed.push((ActionName::default(), what));
             }
         }
         let NamedSteps { steps, prevented, failed } = &mut found;
         // A choice of an action that another one makes possible.
         prevented.retain(|one| !steps.iter().any(|step| step.action == one.action));
-        prevented.dedup_by(|one, other| one.action == other.action);
-        failed.dedup_by(|one, other| one.0 == other.0);
+        let mut seen = BTreeSet::new();
+        prevented.retain(|one| seen.insert(one.action.clone()));
+        seen.clear();
+        failed.retain(|(action, _)| seen.insert(action.clone()));
         found
     }
 
-    /// Goes through disjunctions, quantifiers and definitions to the actions of which the next-state relation consists.
-    fn walk(
+    /// Visits the parts of the next-state relation, and collects the steps of each action that it finds there.
+    fn visit(
         &self,
         action: &'c CoreExpr,
         env: &Env<'c>,
-        walk: &Walk,
+        context: &ActionContext,
         cx: &mut Cx<'_>,
         found: &mut NamedSteps,
     ) -> Evaluated<()> {
         match &action.form {
             CoreForm::Or(all) => {
-                let inner = Walk { is_chosen: true, ..walk.clone() };
-                all.iter().try_for_each(|one| self.walk(one, env, &inner, cx, found))
+                let inner = ActionContext { is_chosen: true, ..context.clone() };
+                all.iter().try_for_each(|one| self.visit(one, env, &inner, cx, found))
             }
             CoreForm::Some(bounds, body) => {
                 let choices = self.choices(bounds, env, false, action.place, cx)?;
-                let inner = Walk { is_chosen: true, ..walk.clone() };
-                choices.iter().try_for_each(|env| self.walk(body, env, &inner, cx, found))
+                let inner = ActionContext { is_chosen: true, ..context.clone() };
+                choices.iter().try_for_each(|env| self.visit(body, env, &inner, cx, found))
             }
             CoreForm::Let(definitions, body) => {
-                self.walk(body, &Self::with_definitions(definitions, env), walk, cx, found)
+                self.visit(body, &Self::with_definitions(definitions, env), context, cx, found)
             }
             CoreForm::Call(name, arguments) if self.action_definitions.contains(name.as_str()) => {
                 let here = Here { state: cx.state, next: &[], is_initial: false };
@@ -86,44 +90,51 @@ impl<'c> Interpreter<'c> {
                     return Err(self.at(action.place, "a function where an action is expected"));
                 };
                 // A definition that only stands for another one gives the step its name.
-                let inner = if walk.is_chosen {
+                let inner = if context.is_chosen {
                     let arguments = values.iter().map(ToString::to_string).collect();
-                    Walk { action: ActionName { name: name.clone(), arguments }, is_chosen: false }
+                    ActionContext { action: ActionName { name: name.clone(), arguments }, is_chosen: false }
                 } else {
-                    walk.clone()
+                    context.clone()
                 };
-                self.walk(body, &Self::with_arguments(definition, scope, values), &inner, cx, found)
+                self.visit(body, &Self::with_arguments(definition, scope, values), &inner, cx, found)
             }
             _ => {
-                self.take(action, env, walk, cx, found);
+                self.collect_steps(action, env, context, cx, found);
                 Ok(())
             }
         }
     }
 
-    fn take(&self, action: &'c CoreExpr, env: &Env<'c>, walk: &Walk, cx: &mut Cx<'_>, found: &mut NamedSteps) {
+    fn collect_steps(
+        &self,
+        action: &'c CoreExpr,
+        env: &Env<'c>,
+        context: &ActionContext,
+        cx: &mut Cx<'_>,
+        found: &mut NamedSteps,
+    ) {
         let before = found.steps.len();
         let steps = &mut found.steps;
         let ended = self.act(action, env, false, cx, &mut |cx| {
             let values: Option<State> = cx.next.iter().cloned().collect();
             let state = values.ok_or_else(|| self.at(action.place, "this step leaves a variable without a value"))?;
             if !steps[before..].iter().any(|step| step.state == state) {
-                steps.push(NamedStep { action: walk.action.clone(), state });
+                steps.push(NamedStep { action: context.action.clone(), state });
             }
             Ok(())
         });
         if let Err(what) = ended {
-            found.failed.push((walk.action.clone(), what));
+            found.failed.push((context.action.clone(), what));
         } else if found.steps.len() == before {
             let conjunct = self.blocking_conjunct_of(action, env, cx);
-            found.prevented.push(PreventedAction { action: walk.action.clone(), conjunct });
+            found.prevented.push(PreventedAction { action: context.action.clone(), conjunct });
         }
     }
 }
 
-/// The action that is being looked into.
+/// The action whose definition is being visited.
 #[derive(Clone)]
-struct Walk {
+struct ActionContext {
     action: ActionName,
     /// Whether it is a case of a disjunction or a quantifier, so that a definition there is an action of its own.
     is_chosen: bool,

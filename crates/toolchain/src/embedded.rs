@@ -177,7 +177,7 @@ impl EmbeddedToolchain {
         if let Err(NotRun::Wrong(why) | NotRun::Unsupported(why)) = self.admit(request, &plan, cx).await? {
             return Ok(Err(why));
         }
-        let started = self.new_checker()?.step_through(&request.spec, plan, cx.limits).await;
+        let started = self.new_checker()?.step_through(&request.spec, plan, cx).await;
         Ok(started.map(|stepper| (stepper, names)))
     }
 

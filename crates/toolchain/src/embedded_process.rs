@@ -182,18 +182,18 @@ impl EmbeddedChecker<'_> {
         &self,
         spec: &SpecText,
         plan: ExplanationPlan,
-        limits: &Limits,
+        cx: &ToolContext<'_>,
     ) -> Result<Stepper, String> {
         let mut source = source(spec, &plan.plan);
         source.operators.clone_from(&plan.operators);
         let mut command = tokio::process::Command::new(self.program);
         command
             .env_clear()
-            .env(CHECKER_MARKER, format!("{}{}", stepper::PREFIX, memory_limit(limits)))
+            .env(CHECKER_MARKER, format!("{}{}", stepper::PREFIX, memory_limit(cx.limits)))
             .env("RUST_MIN_STACK", THREAD_STACK.to_string())
             .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
             .current_dir("/");
-        Stepper::start(command, source, limits.check, plan).await
+        Stepper::start(command, source, cx, plan).await
     }
 
     async fn execute_work(

@@ -22,7 +22,7 @@ pub(super) const PREFIX: &str = "explanation:";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventKind {
     pub name: String,
-    /// What such an event may be: one of these rows of actions, one after the other.
+    /// What such an event may be: one of these sequences of actions.
     pub steps: Vec<Vec<String>>,
     /// What is known before the step.
     pub before: Vec<Observation>,
@@ -200,11 +200,11 @@ pub struct Difference {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RefusedStep {
-    /// This action of the row is not enabled: the first conjunct that is false, with the values of its sides.
+    /// This action of the sequence is not enabled: the first conjunct that is false, with the values of its sides.
     Disabled { part: usize, conjunct: Option<FalseConjunct> },
     /// It leads to other values.
     Differs(Vec<Difference>),
-    /// This action of the row is possible, but no step of the specification.
+    /// This action of the sequence is possible, but no step of the specification.
     NotNext { part: usize },
     /// It could not be evaluated.
     Failed(String),

@@ -51,7 +51,7 @@ fn compare(task: &Task) -> Result<Answer, String> {
     }
 }
 
-/// A state at the end of a row of actions, with those between.
+/// A state at the end of a sequence of actions, with those between.
 pub(super) struct Reached {
     between: Vec<Rc<State>>,
     pub(super) state: Rc<State>,
@@ -64,7 +64,7 @@ pub(super) struct SearchState {
     hidden: u32,
     parent: Option<usize>,
     step: Option<ExplainedStep>,
-    /// The states between this one and its parent, if the step is a row of actions.
+    /// The states between this one and its parent, if the step is a sequence of actions.
     between: Vec<Rc<State>>,
 }
 
@@ -341,7 +341,7 @@ impl<'t, 'c> Search<'t, 'c> {
             after[process] += 1;
             let after: Rc<[u32]> = after.into();
             for step in 0..self.log.kinds[kind].steps.len() {
-                let (found, failed) = self.row(kind, step, &record, &state);
+                let (found, failed) = self.after_sequence(kind, step, &record, &state);
                 if let Some(what) = failed {
                     self.first_error.get_or_insert((what, Some(event)));
                 }
@@ -382,8 +382,8 @@ impl<'t, 'c> Search<'t, 'c> {
         Ok(added)
     }
 
-    /// The states after a row of actions, each of which is a step of the specification, and the first evaluation that failed.
-    pub(super) fn row(
+    /// The states after a sequence of actions, each of which is a step of the specification, and the first evaluation that failed.
+    pub(super) fn after_sequence(
         &self,
         kind: usize,
         step: usize,
@@ -480,7 +480,7 @@ impl<'t, 'c> Search<'t, 'c> {
         steps
     }
 
-    /// The states on the way to a node, without those within a row of actions.
+    /// The states on the way to a node, without those within a sequence of actions.
     pub(super) fn path_to(&self, at: usize) -> Path {
         let nodes: Vec<usize> = std::iter::successors(Some(at), |at| self.nodes[*at].parent).collect();
         let left_out = nodes.len().saturating_sub(MAX_PATH_STATES);

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tlaforge_process::Cancel;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
+use super::ToolContext;
 use super::child_task::with_length;
 use super::core_program::{ASSUMPTION_PREFIX, Source};
 use super::explanation::{ExplanationPlan, FalseConjunct};
@@ -38,7 +40,7 @@ pub(super) enum Question {
         state: usize,
         names: Vec<String>,
     },
-    /// A shortest path to a state in which an operator is TRUE; at most so many states are looked at.
+    /// A shortest path to a state in which the operator `name` is TRUE. The search ends after `max_states` states.
     Find {
         state: usize,
         name: String,
@@ -164,6 +166,9 @@ pub struct Stepper {
     input: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
     deadline: Duration,
+    cancel: Cancel,
+    /// Why the child was ended, if it was.
+    ended: Option<String>,
     /// Says what a message about the generated module is about.
     plan: ExplanationPlan,
 }
@@ -173,15 +178,25 @@ impl Stepper {
     pub(super) async fn start(
         mut command: tokio::process::Command,
         source: Source,
-        deadline: Duration,
+        cx: &ToolContext<'_>,
         plan: ExplanationPlan,
     ) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // Ctrl-C is for the parent, which ends the child.
+        command.process_group(0);
         let mut child = command.spawn().map_err(|e| format!("cannot start the embedded checker: {e}"))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the embedded checker has no pipes".to_owned());
         };
-        let mut stepper = Self { child, input, answers: BufReader::new(output).lines(), deadline, plan };
+        let mut stepper = Self {
+            child,
+            input,
+            answers: BufReader::new(output).lines(),
+            deadline: cx.limits.check,
+            cancel: cx.cancel.clone(),
+            ended: None,
+            plan,
+        };
         let task = serde_json::to_vec(&Task { source }).map_err(|e| e.to_string())?;
         stepper.send(&task).await?;
         Ok(stepper)
@@ -240,6 +255,9 @@ impl Stepper {
     }
 
     async fn ask<A: DeserializeOwned>(&mut self, question: &Question) -> Result<A, String> {
+        if let Some(why) = &self.ended {
+            return Err(format!("the exploration has ended: {why}"));
+        }
         let bytes = serde_json::to_vec(question).map_err(|e| e.to_string())?;
         self.send(&bytes).await?;
         let answer = async {
@@ -254,11 +272,18 @@ impl Stepper {
                 }
             }
         };
-        match tokio::time::timeout(self.deadline, answer).await {
-            Err(_) => {
+        let answered = tokio::select! {
+            answered = tokio::time::timeout(self.deadline, answer) => answered.map_err(|_| {
+                format!("the embedded checker did not answer within {} s", self.deadline.as_secs())
+            }),
+            () = self.cancel.cancelled() => Err("interrupted".to_owned()),
+        };
+        match answered {
+            Err(why) => {
                 // Its later answer would be taken for that to the next question.
                 let _ = self.child.start_kill();
-                Err(format!("the embedded checker did not answer within {} s", self.deadline.as_secs()))
+                self.ended = Some(why.clone());
+                Err(why)
             }
             Ok(None) => Err(self.why_ended().await),
             Ok(Some(answer)) => {

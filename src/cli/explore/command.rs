@@ -7,8 +7,8 @@ use clap::Args as ClapArgs;
 
 use super::commands::Command;
 use super::exploration::Exploration;
+use super::output::{CommandOutput, overview, run_command};
 use super::prompt;
-use super::words::{Told, overview, tell};
 use crate::cli::checking::LoadedSpec;
 use crate::cli::failure::Failure;
 use crate::cli::format::Format;
@@ -66,41 +66,41 @@ pub(in crate::cli) async fn explore(args: ExploreArgs) -> Result<Exit, Failure> 
     let Some(commands) = commands else { return prompt::ask(&mut exploration).await };
     let mut exit = Exit::Ok;
     let first = overview(&exploration);
-    print_told(args.format, None, &Ok(first));
+    print_output(args.format, None, &Ok(first));
     for text in commands {
         if text.trim().is_empty() || text.trim_start().starts_with('#') {
             continue;
         }
-        let told = match Command::parse(&text) {
+        let output = match Command::parse(&text) {
             Ok(Command::Quit) => break,
-            Ok(command) => tell(&mut exploration, &command).await,
+            Ok(command) => run_command(&mut exploration, &command).await,
             Err(why) => Err(why),
         };
-        if told.is_err() {
+        if output.is_err() {
             exit = Exit::Usage;
         }
-        print_told(args.format, Some(text.trim()), &told);
+        print_output(args.format, Some(text.trim()), &output);
     }
     Ok(exit)
 }
 
-/// Prints what a command told, after the command itself.
-fn print_told(format: Format, command: Option<&str>, told: &Result<Told, String>) {
-    match (format, told) {
-        (Format::Json, Ok(told)) => {
-            let mut value = serde_json::to_value(told).unwrap_or_default();
+/// Prints the output of a command, after the command itself.
+fn print_output(format: Format, command: Option<&str>, output: &Result<CommandOutput, String>) {
+    match (format, output) {
+        (Format::Json, Ok(output)) => {
+            let mut value = serde_json::to_value(output).unwrap_or_default();
             if let (Some(object), Some(command)) = (value.as_object_mut(), command) {
                 object.insert("command".to_owned(), command.into());
             }
             print_json_line(&value);
         }
         (Format::Json, Err(why)) => print_json_line(&serde_json::json!({ "command": command, "error": why })),
-        (Format::Text, told) => {
+        (Format::Text, output) => {
             if let Some(command) = command {
                 print_result(&format!("> {command}\n"));
             }
-            match told {
-                Ok(told) => print_result(&(told.text() + "\n")),
+            match output {
+                Ok(output) => print_result(&(output.text() + "\n")),
                 Err(why) => print_message(&format!("error: {why}")),
             }
         }

@@ -12,7 +12,7 @@ use rustyline::{Config, Context, Editor, Helper};
 
 use super::commands::{COMMANDS, Command};
 use super::exploration::Exploration;
-use super::words::{overview, tell};
+use super::output::{overview, run_command};
 use crate::cli::failure::Failure;
 use crate::cli::terminal::{print_message, print_result};
 use crate::exit::Exit;
@@ -63,14 +63,14 @@ pub(super) async fn ask(exploration: &mut Exploration<'_>) -> Result<Exit, Failu
             Err(ReadlineError::Interrupted | ReadlineError::Eof) => return Ok(Exit::Ok),
             Err(error) => return Err(failure(error)),
         };
-        let told = match Command::parse(&line) {
+        let output = match Command::parse(&line) {
             Ok(Command::Quit) => return Ok(Exit::Ok),
-            Ok(command) => tell(exploration, &command).await,
+            Ok(command) => run_command(exploration, &command).await,
             Err(_) if line.trim().is_empty() => continue,
             Err(why) => Err(why),
         };
-        match told {
-            Ok(told) => print_result(&(told.text() + "\n")),
+        match output {
+            Ok(output) => print_result(&(output.text() + "\n")),
             Err(why) => print_message(&format!("error: {why}")),
         }
     }

@@ -116,7 +116,7 @@ pub(super) fn explore(folders: &AllowedFolders, given: &ExploreArguments) -> Res
     }
     for command in &given.commands {
         // It would write outside of the folders.
-        if command.trim_start().starts_with("save") {
+        if command.split_whitespace().next() == Some("save") {
             return Err(Failure::usage("commands: `save` is not available here; `path` returns the path"));
         }
         checked_text("a command", command)?;

@@ -1,4 +1,4 @@
-//! What the commands of `tlaforge explore` tell, as text and as JSON.
+//! The output of the commands of `tlaforge explore`, as text and as JSON.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::tla::changes::{Change, Difference};
 use crate::toolchain::{FalseConjunct, PossibleSteps, PreventedStep, SteppedState};
 
 /// The result of a command.
-pub(super) enum Told {
+pub(super) enum CommandOutput {
     Initial(Vec<SteppedState>),
     Steps { at: usize, state: SteppedState, possible: PossibleSteps },
     Why(Vec<PreventedStep>),
@@ -21,18 +21,18 @@ pub(super) enum Told {
 }
 
 /// The initial states, or the present one with its steps.
-pub(super) fn overview(exploration: &Exploration<'_>) -> Told {
+pub(super) fn overview(exploration: &Exploration<'_>) -> CommandOutput {
     match exploration.state() {
-        None => Told::Initial(exploration.initial().to_vec()),
+        None => CommandOutput::Initial(exploration.initial().to_vec()),
         Some(state) => {
             let possible = exploration.possible().clone();
-            Told::Steps { at: exploration.len(), state: state.clone(), possible }
+            CommandOutput::Steps { at: exploration.len(), state: state.clone(), possible }
         }
     }
 }
 
 /// Carries out a command.
-pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -> Result<Told, String> {
+pub(super) async fn run_command(exploration: &mut Exploration<'_>, command: &Command) -> Result<CommandOutput, String> {
     match command {
         Command::Steps => Ok(overview(exploration)),
         Command::Take(number) => {
@@ -50,7 +50,7 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
         }
         Command::State => {
             let state = exploration.state().cloned();
-            state.map(Told::State).ok_or_else(|| CHOOSE_FIRST.to_owned())
+            state.map(CommandOutput::State).ok_or_else(|| CHOOSE_FIRST.to_owned())
         }
         Command::Path => {
             let trace = exploration.trace();
@@ -68,11 +68,11 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
                 path.push((name, changes.map(|(name, value)| (name.clone(), value.clone())).collect()));
                 before = Some(step);
             }
-            Ok(Told::Path(path))
+            Ok(CommandOutput::Path(path))
         }
         Command::Eval(expression) => {
             let value = exploration.eval(expression).await?;
-            Ok(Told::Value { expression: expression.clone(), value })
+            Ok(CommandOutput::Value { expression: expression.clone(), value })
         }
         Command::Goto(expression) => {
             exploration.goto(expression).await?;
@@ -92,10 +92,10 @@ pub(super) async fn tell(exploration: &mut Exploration<'_>, command: &Command) -
             let written = TraceFile::parse(file)?.write_path(&exploration.trace(), &module, exploration.cfg_text());
             let written = written.map_err(|failure| failure.one_line())?;
             let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-            Ok(Told::Text(format!("wrote {}", names.join(", "))))
+            Ok(CommandOutput::Text(format!("wrote {}", names.join(", "))))
         }
-        Command::Help => Ok(Told::Text(help())),
-        Command::Quit => Ok(Told::Text(String::new())),
+        Command::Help => Ok(CommandOutput::Text(help())),
+        Command::Quit => Ok(CommandOutput::Text(String::new())),
     }
 }
 
@@ -107,7 +107,7 @@ fn help() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, String> {
+fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<CommandOutput, String> {
     if exploration.state().is_none() {
         return Err(CHOOSE_FIRST.to_owned());
     }
@@ -120,7 +120,7 @@ fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, Stri
     let prevented = possible.prevented.iter().filter(|step| is_meant(&step.action, &step.arguments));
     let prevented: Vec<PreventedStep> = prevented.cloned().collect();
     if !prevented.is_empty() {
-        return Ok(Told::Why(prevented));
+        return Ok(CommandOutput::Why(prevented));
     }
     let failed = possible
         .failed
@@ -128,7 +128,7 @@ fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, Stri
         .filter(|(name, _)| action.is_none_or(|action| without_blanks(name) == without_blanks(action)));
     let failed: Vec<String> = failed.map(|(name, why)| format!("{name} cannot be evaluated here: {why}")).collect();
     if !failed.is_empty() {
-        return Ok(Told::Text(failed.join("\n")));
+        return Ok(CommandOutput::Text(failed.join("\n")));
     }
     match action {
         Some(action) if possible.steps.iter().any(|step| is_meant(&step.action, &step.arguments)) => {
@@ -138,11 +138,11 @@ fn why(exploration: &Exploration<'_>, action: Option<&str>) -> Result<Told, Stri
             "{action} is no action in this state; its actions are {}",
             exploration.action_names().join(", ")
         )),
-        None => Ok(Told::Text("no action is prevented here".to_owned())),
+        None => Ok(CommandOutput::Text("no action is prevented here".to_owned())),
     }
 }
 
-impl Told {
+impl CommandOutput {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Initial(states) => {
@@ -236,7 +236,7 @@ struct StepJson<'a> {
     violates: &'a [String],
 }
 
-impl Serialize for Told {
+impl Serialize for CommandOutput {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde_json::{Map, Value, json};
         let object = |values: &[(String, String)]| {
