@@ -209,6 +209,7 @@ fn a_message_is_received_after_it_was_sent() {
         2,
         &["e.log:1", "received before it is sent, at e.log:2"],
     );
+    mail.write("f.log", b"{\"who\": 1, \"what\": \"write\"}\n").ends(&["f.log"], 2, &["f.log:1", "there is no `id`"]);
 }
 
 #[test]
@@ -305,6 +306,8 @@ fn events_with_whole_states_are_compared_one_by_one() {
     mail.write("conform.toml", by_process.as_bytes());
     mail.write("d.log", ordered.as_bytes()).ends(&["d.log", "--windows"], 0, &["the compared event is a step"]);
     mail.write("e.log", unordered.as_bytes()).ends(&["e.log", "--windows"], 3, &["no event could be compared"]);
+    let joined = unordered.clone() + &clock(&third, "{\"1\": 2, \"2\": 1}");
+    mail.write("g.log", joined.as_bytes()).ends(&["g.log", "--windows"], 3, &["no event could be compared"]);
     let interleaved =
         clock(&first, "{\"1\": 1}") + &clock(&third, "{\"1\": 2, \"2\": 1}") + &clock(&second, "{\"1\": 1, \"2\": 1}");
     mail.write("f.log", interleaved.as_bytes()).ends(&["f.log"], 0, &["conforms"]);
